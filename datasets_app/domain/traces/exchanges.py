@@ -9,7 +9,7 @@ from datasets_app.domain.traces.messages import (
     read_messages,
     unwrap_message,
 )
-from datasets_app.domain.traces.records import OTHER_BRANCHES, Message, leave_out
+from datasets_app.domain.traces.records import OTHER_BRANCHES, Message, Span, leave_out
 from datasets_app.domain.traces.values import as_list, decode_cut, decode_json, pick
 
 _MESSAGE_LISTS = tuple(
@@ -39,6 +39,14 @@ _SYSTEM = tuple(
     ).split()
 )
 MAX_DEPTH = 6
+
+
+def make_span(kind: str, given: Any, produced: Any, **known: Any) -> Span:
+    """A step with its input and output as a tool stores them; what tools and searches say isn't read."""
+    if kind in ("tool", "aside"):
+        return Span(kind=kind, **known)
+    said, explicit = read_input(given)
+    return Span(kind=kind, input=said, output=read_output(produced)[0], explicit=explicit, **known)
 
 
 def read_input(value: Any, depth: int = 0) -> tuple[list[Message], bool]:

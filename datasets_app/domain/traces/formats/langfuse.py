@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from datasets_app.domain.traces.attributes import KINDS
-from datasets_app.domain.traces.exchanges import read_input, read_output
+from datasets_app.domain.traces.exchanges import make_span
 from datasets_app.domain.traces.records import Remark, Span, declare_reason
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -100,21 +100,18 @@ def _is_score(value: Any) -> bool:
 
 
 def _read_trace(value: dict[str, Any], _: dict[str, Any], line: int) -> Span:
-    given, explicit = read_input(value.get("input"))
-    produced, _explicit = read_output(value.get("output"))
     start = to_seconds(pick(value, "timestamp", "createdAt", "created_at")) or 0.0
     latency = pick(value, "latency")
-    return Span(
+    return make_span(
+        "root",
+        value.get("input"),
+        value.get("output"),
         trace=as_name(value.get("id")),
         id="",
         parent="",
-        kind="root",
         start=start,
         end=start + latency if isinstance(latency, int | float) and latency > 0 else start,
         conversation=as_name(pick(value, "sessionId", "session_id")),
-        input=given,
-        output=produced,
-        explicit=explicit,
         facts=_describe_trace(value),
         line=line,
     )
@@ -146,28 +143,25 @@ def _describe_trace(value: dict[str, Any]) -> dict[str, Any]:
 
 def _read_observation(value: dict[str, Any], trace: dict[str, Any], line: int) -> Span:
     kind = KINDS.get(str(value.get("type", "")).lower(), "other")
-    given, explicit = read_input(value.get("input")) if kind not in ("tool", "aside") else ([], False)
-    produced, _ = read_output(value.get("output")) if kind not in ("tool", "aside") else ([], False)
-    if kind == "other":
-        explicit = explicit and any(message.role == "user" for message in given)
     start = to_seconds(pick(value, "startTime", "start_time")) or 0.0
-    return Span(
+    span = make_span(
+        kind,
+        value.get("input"),
+        value.get("output"),
         trace=as_name(pick(value, "traceId", "trace_id") or trace.get("id")),
         id=as_name(value.get("id")),
         parent=as_name(pick(value, "parentObservationId", "parent_observation_id")),
-        kind=kind,
         start=start,
         end=to_seconds(pick(value, "endTime", "end_time")) or start,
         conversation=as_name(
             pick(value, "sessionId", "session_id") or pick(trace, "sessionId", "session_id")
         ),
-        input=given,
-        output=produced,
-        explicit=explicit,
         metadata=_describe_observation(value),
         facts=drop_empty({"user_id": pick(value, "userId", "user_id")}),
         line=line,
     )
+    is_asked = kind != "other" or any(message.role == "user" for message in span.input)
+    return span._replace(explicit=span.explicit and is_asked)
 
 
 def _describe_observation(value: dict[str, Any]) -> dict[str, Any]:

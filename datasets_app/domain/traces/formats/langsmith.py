@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from datasets_app.domain.traces.exchanges import read_input, read_output
+from datasets_app.domain.traces.exchanges import make_span
 from datasets_app.domain.traces.records import Span
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -58,23 +58,19 @@ def _read_run(run: dict[str, Any], line: int) -> Span:
     kind = _KINDS.get(str(run.get("run_type")), "other")
     if kind == "other" and not parent and run.get("run_type") is not None:
         kind = "root"
-    talks = kind not in ("tool", "aside")
-    given, explicit = read_input(run.get("inputs")) if talks else ([], False)
     outputs = decode_json(run.get("outputs"))
-    produced = read_output(outputs)[0] if talks else []
     metadata = _find_metadata(run)
     start = to_seconds(run.get("start_time")) or 0.0
-    return Span(
+    return make_span(
+        kind,
+        run.get("inputs"),
+        outputs,
         trace=trace,
         id=name,
         parent=parent,
-        kind=kind,
         start=start,
         end=to_seconds(run.get("end_time")) or start,
         conversation=as_name(pick(metadata, *_THREAD) or run.get("thread_id")),
-        input=given,
-        output=produced,
-        explicit=explicit,
         metadata=_describe_reply(run, as_dict(outputs), metadata),
         facts=_describe_conversation(run, metadata, kind),
         line=line,

@@ -1,11 +1,12 @@
 """Calls as other tools record them: Weave, Braintrust, Opik, Datadog, PostHog, Parea, Amazon Bedrock's logs,
 promptfoo, OpenAI Evals."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.exchanges import read_input, read_output
+from datasets_app.domain.traces.exchanges import make_span
 from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, Remark, Span
 from datasets_app.domain.traces.streams import join_events
 from datasets_app.domain.traces.values import (
@@ -28,38 +29,44 @@ _KINDS = {
 _MODEL_CALLS = ("completions", "messages.create", "responses.create", "chat", "generate_content", "generate")
 
 
-class Observed(NamedTuple):
-    """One step, before its messages are read."""
+def _observe(
+    name: str, trace: str, parent: str, kind: str, given: Any, produced: Any, start: Any = None,
+    conversation: str = "", metadata: Mapping[str, Any] = MappingProxyType({}), failed: bool = False,
+) -> Span | None:  # fmt: skip
+    """None for a call that failed. A step without a name, trace or time gets those of its place."""
+    if failed and not produced:
+        return None
+    return make_span(
+        kind,
+        given,
+        produced,
+        trace=trace or name,
+        id=name,
+        parent=parent,
+        start=to_seconds(start) or 0.0,
+        conversation=conversation,
+        metadata=drop_empty({key: item for key, item in metadata.items() if key != "scores"}),
+        facts=drop_empty({"scores": drop_empty(as_dict(metadata.get("scores")))}),
+    )
 
-    id: str
-    trace: str
-    parent: str
-    kind: str
-    input: Any
-    output: Any
-    start: Any = None
-    conversation: str = ""
-    metadata: dict[str, Any] = {}
-    failed: bool = False
 
-
-def _read_weave(value: dict[str, Any]) -> Observed:
+def _read_weave(value: dict[str, Any]) -> Span | None:
     name = str(value["op_name"]).rpartition("/")[2]
     inputs = as_dict(decode_json(value.get("inputs")))
     is_model = any(part in name for part in _MODEL_CALLS) and ("messages" in inputs or "model" in inputs)
     kind = "model" if is_model else "root" if not value.get("parent_id") else "other"
-    return Observed(
+    return _observe(
         as_name(value.get("id")), as_name(value.get("trace_id")), as_name(value.get("parent_id")), kind,
         inputs, value.get("output"), value.get("started_at"), as_name(value.get("thread_id")),
         {"model": inputs.get("model")}, bool(value.get("exception")),
     )  # fmt: skip
 
 
-def _read_braintrust(value: dict[str, Any]) -> Observed:
+def _read_braintrust(value: dict[str, Any]) -> Span | None:
     kind = _KINDS.get(str(as_dict(decode_json(value["span_attributes"])).get("type")), "other")
     metadata, parents = as_dict(decode_json(value.get("metadata"))), as_list(value.get("span_parents"))
     root = value.get("span_id") == value.get("root_span_id")
-    return Observed(
+    return _observe(
         as_name(value.get("span_id")), as_name(value.get("root_span_id")),
         "" if root else as_name(next(iter(parents), None)),
         "root" if root and kind in ("other", "agent") else kind, value.get("input"), value.get("output"),
@@ -68,12 +75,12 @@ def _read_braintrust(value: dict[str, Any]) -> Observed:
     )  # fmt: skip
 
 
-def _read_opik(value: dict[str, Any]) -> Observed:
+def _read_opik(value: dict[str, Any]) -> Span | None:
     is_span = "trace_id" in value
     parent = as_name(value.get("parent_span_id")) or (as_name(value.get("trace_id")) if is_span else "")
     kind = _KINDS.get(str(value.get("type")), "other") if is_span else "root"
     usage = as_dict(value.get("usage"))
-    return Observed(
+    return _observe(
         as_name(value.get("id")), as_name(value.get("trace_id")) or as_name(value.get("id")), parent, kind,
         value.get("input"), value.get("output"), value.get("start_time"), as_name(value.get("thread_id")),
         {"model": value.get("model"), "input_tokens": usage.get("prompt_tokens")},
@@ -81,14 +88,14 @@ def _read_opik(value: dict[str, Any]) -> Observed:
     )  # fmt: skip
 
 
-def _read_datadog(value: dict[str, Any]) -> Observed:
+def _read_datadog(value: dict[str, Any]) -> Span | None:
     found = as_dict(value.get("attributes")) or value
     meta = as_dict(found.get("meta")) or found
     kind = found.get("span_kind") or meta.get("span.kind") or meta.get("span_kind")
     parent = as_name(found.get("parent_id"))
     parent = "" if parent == "undefined" else parent
     kind = _KINDS.get(str(kind), "other")
-    return Observed(
+    return _observe(
         as_name(found.get("span_id")), as_name(found.get("trace_id")), parent,
         "root" if kind in ("other", "agent") and not parent else kind, meta.get("input"), meta.get("output"),
         found.get("start_ns"), as_name(found.get("session_id")),
@@ -96,9 +103,9 @@ def _read_datadog(value: dict[str, Any]) -> Observed:
     )  # fmt: skip
 
 
-def _read_posthog(value: dict[str, Any]) -> Observed:
+def _read_posthog(value: dict[str, Any]) -> Span | None:
     found = as_dict(decode_json(value["properties"]))
-    return Observed(
+    return _observe(
         as_name(value.get("uuid")) or as_name(found.get("$ai_span_id")), as_name(found.get("$ai_trace_id")),
         as_name(found.get("$ai_parent_id")), "model" if value["event"] == "$ai_generation" else "aside",
         found.get("$ai_input"), {"choices": as_list(found.get("$ai_output_choices"))}, value.get("timestamp"),
@@ -109,21 +116,21 @@ def _read_posthog(value: dict[str, Any]) -> Observed:
     )  # fmt: skip
 
 
-def _read_parea(value: dict[str, Any]) -> Observed:
+def _read_parea(value: dict[str, Any]) -> Span | None:
     asked = as_dict(decode_json(value["llm_configuration"]))
-    return Observed(
+    return _observe(
         as_name(value.get("trace_id")), as_name(value.get("root_trace_id")) or as_name(value.get("trace_id")),
         as_name(value.get("parent_trace_id")), "model", asked, value.get("output"),
         value.get("start_timestamp"), as_name(value.get("session_id")), {"model": asked.get("model")},
     )  # fmt: skip
 
 
-def _read_bedrock(value: dict[str, Any]) -> Observed:
+def _read_bedrock(value: dict[str, Any]) -> Span | None:
     asked, given = as_dict(value.get("input")), as_dict(value.get("output"))
     answer = decode_json(given.get("outputBodyJson"))
     if type(answer) is list:  # streamed
         answer = join_events([item for item in answer if type(item) is dict])
-    return Observed(
+    return _observe(
         as_name(value.get("requestId")), as_name(value.get("requestId")), "", "model",
         decode_json(asked.get("inputBodyJson")), answer, value.get("timestamp"), "",
         {"model": value.get("modelId"), "input_tokens": asked.get("inputTokenCount"),
@@ -131,10 +138,10 @@ def _read_bedrock(value: dict[str, Any]) -> Observed:
     )  # fmt: skip
 
 
-def _read_promptfoo(value: dict[str, Any]) -> Observed:
+def _read_promptfoo(value: dict[str, Any]) -> Span | None:
     provider = value.get("provider")
     output = dig(value, "response", "output")
-    return Observed(
+    return _observe(
         as_name(value.get("id")), as_name(value.get("id")), "", "model", dig(value, "prompt", "raw"),
         output if type(output) is str or not output else [output], None, "",
         {"model": provider.get("id") if type(provider) is dict else provider,
@@ -142,17 +149,18 @@ def _read_promptfoo(value: dict[str, Any]) -> Observed:
     )  # fmt: skip
 
 
-def _read_evals(value: dict[str, Any]) -> Observed:
+def _read_evals(value: dict[str, Any]) -> Span | None:
     data = as_dict(value["data"])
     sampled = data.get("sampled")
     name = f"{value.get('run_id')}-{value.get('event_id')}"
-    return Observed(
+    return _observe(
         name, name, "", "model", data.get("prompt"),
         next(iter(sampled), "") if type(sampled) is list else sampled, value.get("created_at"),
     )  # fmt: skip
 
 
-_READERS: tuple[tuple[Callable[[dict[str, Any]], bool], Callable[[dict[str, Any]], Observed]], ...] = (
+_Reader = Callable[[dict[str, Any]], Span | None]
+_READERS: tuple[tuple[Callable[[dict[str, Any]], bool], _Reader], ...] = (
     (lambda value: "op_name" in value and "inputs" in value, _read_weave),
     (lambda value: "span_attributes" in value and "root_span_id" in value, _read_braintrust),
     (lambda value: str(value.get("schemaType")) == "ModelInvocationLog", _read_bedrock),
@@ -183,7 +191,7 @@ def read(documents: Iterable[Document]) -> Iterator[Span | Call | Remark]:
                 if not any(key in item for key in _BESIDE):
                     yield Remark(NO_MESSAGES, number)
             else:
-                yield _make_span(reader(item), number, place)
+                yield _place_span(reader(item), number, place)
 
 
 def _list(value: Any, depth: int = 0) -> list[dict[str, Any]]:
@@ -200,29 +208,12 @@ def _list(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     return [value]
 
 
-def _choose(value: dict[str, Any]) -> Callable[[dict[str, Any]], Observed] | None:
+def _choose(value: dict[str, Any]) -> _Reader | None:
     return next((reader for matches_it, reader in _READERS if matches_it(value)), None)
 
 
-def _make_span(found: Observed, number: int, place: int) -> Span | Remark:
-    if found.failed and not found.output:
+def _place_span(span: Span | None, number: int, place: int) -> Span | Remark:
+    if span is None:
         return Remark(FAILED, number)
-    talks = found.kind not in ("tool", "aside")
-    given, explicit = read_input(found.input) if talks else ([], False)
-    start = to_seconds(found.start) or float(place)
-    scores = found.metadata.get("scores")
-    return Span(
-        trace=found.trace or found.id or f"{number}-{place}",
-        id=found.id or f"{number}-{place}",
-        parent=found.parent,
-        kind=found.kind,
-        start=start,
-        end=start,
-        conversation=found.conversation,
-        input=given,
-        output=read_output(found.output)[0] if talks and found.output else [],
-        explicit=explicit,
-        metadata=drop_empty({key: item for key, item in found.metadata.items() if key != "scores"}),
-        facts=drop_empty({"scores": drop_empty(as_dict(scores))}),
-        line=number,
-    )
+    name, start = f"{number}-{place}", span.start or float(place)
+    return span._replace(trace=span.trace or name, id=span.id or name, start=start, end=start, line=number)

@@ -2,11 +2,11 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
@@ -51,6 +51,8 @@ from datasets_app.domain.traces.trees import leave_out_branches
 from datasets_app.domain.traces.turn_tables import TurnRow
 from datasets_app.domain.traces.turns import add_labels, build_turns, has_answer, make_session_id
 from datasets_app.domain.traces.written_dates import replace_written_dates
+
+T = TypeVar("T")
 
 MAX_PEEKED = 20
 # Columns that are empty in all of these can't be chosen.
@@ -223,25 +225,19 @@ class Conversion:
 
     def _read(self, source: Source) -> Iterator[Record]:
         if self.format == "whatsapp":
-            yield from whatsapp.read_whatsapp(
-                self._number_lines(source), self.options.mapping.get("dates", "")
-            )
+            lines = self._count(source.lines())
+            yield from whatsapp.read_whatsapp(lines, self.options.mapping.get("dates", ""))
             return
-        documents = self._count(spread_columns(source.documents(), self.options.mapping.values()))
+        documents = self._take(spread_columns(source.documents(), self.options.mapping.values()))
         if self.format in TABLES:
             yield from self._read_table(documents)
             return
         documents = replace_written_dates(
             documents, self.options.mapping.get("dates", ""), self._read_again, self._note_date
         )
-        problems: list[LineError] = []
-        read: Callable[[Iterable[Document]], Iterator[Record]] = FORMATS[self.format].read
-        yield from read(_only_documents(documents, problems))
-        yield from problems
+        yield from FORMATS[self.format].read(documents)
 
-    def _read_table(self, documents: Iterator[Document | LineError]) -> Iterator[Record]:
-        problems: list[LineError] = []
-        rows = _only_documents(documents, problems)
+    def _read_table(self, rows: Iterator[Document]) -> Iterator[Record]:
         peeked = peek_documents(rows, MAX_ROWS_PEEKED)
         columns = list(dict.fromkeys(key for _, row in peeked for key in row if key not in UNEVEN))
         self.report.columns = columns
@@ -249,7 +245,6 @@ class Conversion:
             table_columns.check_mapping(self.options.mapping, columns)
             self.report.mapping = dict(self.options.mapping)
             yield from read_answers(chain(peeked, rows), self.options.mapping)
-            yield from problems
             return
         mapping = table_columns.complete_mapping(self.options.mapping, columns)
         labels = LabelColumns(columns)
@@ -280,30 +275,33 @@ class Conversion:
                 "or question=COLUMN, answer=COLUMN. "
                 f"Its columns: {', '.join(columns[:30])}"
             )
-        yield from problems
 
     def _list_values(self, column: str) -> Iterator[Any]:
-        return (item.value.get(column) for item in self._read_again() if isinstance(item, Document))
+        return (item.value.get(column) for item in self._read_again())
 
-    def _read_again(self) -> Iterator[Document | LineError]:
+    def _read_again(self) -> Iterator[Document]:
         with open_source(self.path, self.limits) as source:
             source.encoding = self.options.mapping.get("encoding", "")
-            yield from spread_columns(source.documents(), self.options.mapping.values())
+            items = spread_columns(source.documents(), self.options.mapping.values())
+            yield from (item for item in items if isinstance(item, Document))
 
     def _note_date(self, place: int) -> None:
         self.report.remarks[UNREAD_DATES].add(place)
 
-    def _count(self, documents: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
-        for document in documents:
-            self.report.records += 1
-            if isinstance(document, Document) and (attached := count_attached(document)):
-                self.report.remarks[ATTACHED].add(document.number, count=attached)
-            yield document
+    def _take(self, items: Iterable[Document | LineError]) -> Iterator[Document]:
+        """The documents; what isn't one is a problem."""
+        for item in self._count(items):
+            if isinstance(item, LineError):
+                self.report.add_problem(item)
+                continue
+            if attached := count_attached(item):
+                self.report.remarks[ATTACHED].add(item.number, count=attached)
+            yield item
 
-    def _number_lines(self, source: Source) -> Iterator[tuple[int, str]]:
-        for number, line in source.lines():
+    def _count(self, items: Iterable[T]) -> Iterator[T]:
+        for item in items:
             self.report.records += 1
-            yield number, line
+            yield item
 
 
 def _explain_surprises(found: Iterator[Conversation], report: Report) -> Iterator[Conversation]:
@@ -313,16 +311,6 @@ def _explain_surprises(found: Iterator[Conversation], report: Report) -> Iterato
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError) as error:
         place = f"near record {report.records:,} ({type(error).__name__})"
         raise UnreadableFile(f"has a record of an unexpected shape {place}; name another --format") from None
-
-
-def _only_documents(
-    documents: Iterable[Document | LineError], problems: list[LineError]
-) -> Iterator[Document]:
-    for item in documents:
-        if isinstance(item, Document):
-            yield item
-        else:
-            problems.append(item)
 
 
 def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
-from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, is_written
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.time_zones import UnknownZone
@@ -22,12 +21,13 @@ _SAID = frozenset(
 )
 MAX_PEEKED = 20
 
-Documents = Iterable[Document | LineError]
-
 
 def replace_written_dates(
-    documents: Documents, order: str, reopen: Callable[[], Documents], note: Callable[[int], object]
-) -> Iterator[Document | LineError]:
+    documents: Iterable[Document],
+    order: str,
+    reopen: Callable[[], Iterable[Document]],
+    note: Callable[[int], object],
+) -> Iterator[Document]:
     """The documents, with their written dates replaced. ``order`` is day-first, month-first, or empty if all
     dates of the file decide, which ``reopen`` reads again. ``note`` is called with the place of a date that
     can't be read. Without an order, files whose first documents have no such date are left as they are."""
@@ -42,14 +42,14 @@ def replace_written_dates(
         for holder, key in _list_written([document]):
             with suppress(AmbiguousDate, UnknownZone):
                 holder[key] = format_time(dates.read(holder[key])) or holder[key]
-            if is_written(holder[key]) and isinstance(document, Document):
+            if is_written(holder[key]):
                 note(document.number)
         yield document
 
 
-def _list_written(documents: Documents) -> Iterator[tuple[dict[str, Any], str]]:
+def _list_written(documents: Iterable[Document]) -> Iterator[tuple[dict[str, Any], str]]:
     for document in documents:
-        waiting: list[Any] = [document.value] if isinstance(document, Document) else []
+        waiting: list[Any] = [document.value]
         while waiting:
             value = waiting.pop()
             if type(value) is dict and not _SAID.isdisjoint(value):

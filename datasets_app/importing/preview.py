@@ -1,12 +1,12 @@
 """Previews an import from the first lines of a file; saves nothing."""
 
+import itertools
 import tempfile
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -40,8 +40,8 @@ from datasets_app.importing.parameters import ImportParameters
 
 MAX_SPEAKERS = 50
 MAX_LINES_READ = 1000
-# Uncompressed, including blank and overlong lines: a person waits for the page.
-MAX_BYTES_READ = 32 << 20
+# Of 1 MiB uncompressed, including blank and overlong lines: a person waits for the page.
+MAX_BLOCKS_READ = 32
 MAX_PROBLEMS_SHOWN, MAX_TURNS_SHOWN = 20, 10
 # What is converted takes a second for this much.
 MAX_CONVERTED_BYTES = 8 << 20
@@ -49,24 +49,6 @@ MAX_CONVERTED_BYTES = 8 << 20
 MAX_PACKED_BYTES = 256 << 20
 # A small file may unpack to much.
 MAX_SECONDS = 15
-
-
-class _ReadLimitReached(Exception):
-    pass
-
-
-class _LimitedReader:
-    """The beginning of a stream. Raises _ReadLimitReached when ``left`` bytes have been read."""
-
-    def __init__(self, stream: IO[bytes], left: int) -> None:
-        self.stream, self.left = stream, left
-
-    def read(self, size: int) -> bytes:
-        if self.left <= 0:
-            raise _ReadLimitReached
-        block = self.stream.read(min(size, self.left))
-        self.left -= len(block)
-        return block
 
 
 @dataclass
@@ -144,7 +126,8 @@ def _preview_conversion(
     with tempfile.NamedTemporaryFile(prefix="alignmenter-preview-") as copy:
         try:
             whole = _copy_start(file, copy)
-            limits = configured_limits()._replace(on_step=_stop_after(MAX_SECONDS))
+            end = time.monotonic() + MAX_SECONDS
+            limits = configured_limits()._replace(on_step=_stop_if(lambda: time.monotonic() > end))
             if not whole:  # records are read one by one, not to stumble over the end of the copy
                 limits = limits._replace(line_bytes=min(limits.line_bytes, MAX_CONVERTED_BYTES // 2))
             opened = open_conversation_file(
@@ -169,11 +152,9 @@ def _preview_conversion(
             return ImportPreview(format=format, error=f"{error.code} {message}", table_columns=found)
 
 
-def _stop_after(seconds: float) -> Callable[[], None]:
-    end = time.monotonic() + seconds
-
+def _stop_if(is_over: Callable[[], bool]) -> Callable[[], None]:
     def stop() -> None:
-        if time.monotonic() > end:
+        if is_over():
             raise StopReading
 
     return stop
@@ -212,7 +193,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool) -> ImportPreview:
         whole = False
     report = file.report
     preview = ImportPreview(format=file.format, lines_read=report.records, whole=whole, labels=report.labels)
-    records = list(islice(file.turns(), MAX_LINES_READ))
+    records = list(itertools.islice(file.turns(), MAX_LINES_READ))
     if not whole:  # the copy ends in the middle of a record
         records = [record for record in records if isinstance(record, TurnRecord)]
     _check_records(preview, records, whole and len(records) < MAX_LINES_READ, renumber=False)
@@ -253,23 +234,22 @@ def _list_speakers(found: Counter[tuple[str, str]]) -> tuple[list[tuple[str, str
 
 def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool) -> ImportPreview:
     preview = ImportPreview(format="turns" if format == "auto" else format)
-    limits = configured_limits()
+    blocks = itertools.count(1)
+    limits = configured_limits()._replace(on_step=_stop_if(lambda: next(blocks) > MAX_BLOCKS_READ))
     records: list[TurnRecord | LineError] = []
     whole = False
     try:
-        head = _LimitedReader(unpack_stream(file), MAX_BYTES_READ)
         if format == "auto":
-            preview.format = detect_stream_format(head, limits)  # type: ignore[arg-type]  # has all of IO that is used
+            preview.format = detect_stream_format(unpack_stream(file), limits)
             file.seek(0)
-            head = _LimitedReader(unpack_stream(file), head.left)
-        lines = read_numbered_lines(head, limits)  # type: ignore[arg-type]
-        for item in islice(lines, MAX_LINES_READ):
+        lines = read_numbered_lines(unpack_stream(file), limits)
+        for item in itertools.islice(lines, MAX_LINES_READ):
             preview.lines_read += 1
             records += _parse_line(preview, item, name)
         whole = next(lines, None) is None
         if not preview.lines_read:
             preview.error = "E100 is empty; expected one JSON object per line"
-    except _ReadLimitReached:
+    except StopReading:
         pass
     except UnreadableFile as error:
         preview.error = f"{error.code} {error}"

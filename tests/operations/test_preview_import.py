@@ -37,7 +37,7 @@ def test_only_the_first_lines_are_looked_at() -> None:
 
 @pytest.mark.parametrize("blank", [b"\n", b" \r\n", b" "])
 def test_blanks_without_end_are_given_up_on(blank: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_BYTES_READ", 4 << 20)
+    monkeypatch.setattr(module, "MAX_BLOCKS_READ", 4)
     packed = Counted(gzip.compress(blank * (200 << 20), compresslevel=1))
     seen = preview_upload(packed, "x.jsonl.gz")
     assert (seen.lines_read, seen.error) == (0, None)
@@ -45,9 +45,10 @@ def test_blanks_without_end_are_given_up_on(blank: bytes, monkeypatch: pytest.Mo
 
 
 def test_what_stands_after_the_budget_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = factories.encode_jsonl(factories.make_sessions(20))
-    for format, looks in (("auto", 2), ("turns", 1)):
-        monkeypatch.setattr(module, "MAX_BYTES_READ", looks * len(lines) - 10)
+    turns = [factories.make_turn(f"s{number}", 1, text="x" * 60_000) for number in range(1, 21)]
+    lines = factories.encode_jsonl(turns)
+    for format, blocks in (("auto", 2), ("turns", 1)):
+        monkeypatch.setattr(module, "MAX_BLOCKS_READ", blocks)
         seen = preview(lines + b"no object\n", format=format)
         assert (seen.format, seen.problems, seen.error) == ("turns", [], None)
         assert seen.turns[0].session_id == "s1"

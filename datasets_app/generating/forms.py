@@ -204,14 +204,14 @@ class GenerateForm(forms.Form):
 
     # --- validation ----------------------------------------------------------------------
 
-    def clean_turns(self) -> list[int]:
+    def clean_turns(self) -> tuple[int, int]:
         match = re.fullmatch(r"\s*(\d{1,3})\s*(?:[-–]\s*(\d{1,3})\s*)?", self.cleaned_data["turns"])
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not MIN_TURNS <= low <= high <= MAX_TURNS:
             raise forms.ValidationError(
                 f"Enter {MIN_TURNS} to {MAX_TURNS}: a number such as 6 or a range such as 4-8."
             )
-        return [low, high]
+        return low, high
 
     def clean(self) -> dict[str, Any]:
         cleaned = self.cleaned_data

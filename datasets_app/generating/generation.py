@@ -1,9 +1,12 @@
 """A generation before it begins: its persona, its writer and its plan."""
 
 import os
-from dataclasses import fields
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Any, NamedTuple
+
+from django.conf import settings
 
 from datasets_app.catalog.personas import LoadedPersona
 from datasets_app.core.errors import UserError
@@ -13,10 +16,15 @@ from datasets_app.domain.generation.plan import GenerationRequest, Plan, PlanErr
 from datasets_app.domain.generation.voice import VoiceError
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.personas.persona import PersonaDocument
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detector import NAME, Match
+from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.persona_terms import list_rare_terms
-from datasets_app.generating.factory import make_model_writer
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.generating.parameters import GenerationParameters
+from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.parameters import ModelParameters
-from datasets_app.model_calls.requests import OFFLINE, is_model
+from datasets_app.model_calls.requests import OFFLINE, check_request, is_model, make_model
 
 
 class Generation(NamedTuple):
@@ -48,25 +56,56 @@ class Generation(NamedTuple):
 
 def prepare_generation(
     loaded: LoadedPersona,
-    options: dict[str, Any],
-    model: ModelParameters,
+    parameters: GenerationParameters,
     *,
     actor: Any,
+    persona_id: str | None = None,
     profile: Profile | None = None,
     with_key: bool = True,
 ) -> Generation:
-    """``options`` are fields of a :class:`GenerationRequest`; ``actor`` and ``with_key`` are of
-    :func:`make_model_writer`. A model may write for a persona that the offline writer can't. Raises
-    UserError."""
+    """``actor`` and ``with_key`` are of :func:`make_model_writer`; ``persona_id`` replaces the persona's own
+    in the turns. A model may write for a persona that the offline writer can't. Raises UserError."""
     persona, sha256 = loaded
     offline, why_not = try_offline_writer(persona)
     writer: OfflineWriter | ModelWriter | None = offline
-    if is_model(model.model or OFFLINE):
-        writer = make_model_writer(model, actor=actor, persona=persona, with_key=with_key)
+    if is_model(parameters.model or OFFLINE):
+        writer = make_model_writer(parameters, actor=actor, persona=persona, with_key=with_key)
     if writer is None:
         raise UserError(why_not)
-    request = _build_request(options, persona, offline)
+    options = parameters.request_options()
+    if offline is not None:  # which names the tones that are a trap for this persona
+        options["brand_categories"] = offline.voice.brand_categories
+    request = GenerationRequest(**options, persona_id=persona_id or persona.id)
     return Generation(persona, sha256, writer, make_plan(request, writer, sha256, profile))
+
+
+def make_model_writer(
+    request: ModelParameters, *, actor: Any, persona: PersonaDocument | None = None, with_key: bool = True
+) -> ModelWriter:
+    """Raises UserError. ``actor`` is None for a command and nobody else (see require_endpoint).
+
+    Without the key the writer can still describe itself, what a plan needs, and what it will cost.
+    """
+    check_request(request)
+    return ModelWriter(
+        make_model(request, require_endpoint(request.base_url, actor), with_key=with_key),
+        persona=persona,
+        max_tokens=request.max_tokens_total,
+        find_names=partial(_find_names, tuple(settings.NAME_MODELS)),
+    )
+
+
+def _find_names(models: tuple[str, ...], texts: Sequence[str]) -> list[list[Match]]:
+    return _name_detection(models).find_many([DetectionInput(text) for text in texts])
+
+
+@cache
+def _name_detection(models: tuple[str, ...]) -> Detection:
+    """As the check W406 looks for names; loaded once, when the first session is to be written."""
+    try:
+        return Detection(Policy(kinds=(NAME,), name_models=models), b"")
+    except NameModelError as error:
+        raise UserError(str(error)) from None
 
 
 def try_offline_writer(persona: PersonaDocument) -> tuple[OfflineWriter | None, str]:
@@ -88,19 +127,6 @@ def make_plan(
         return plan_sessions(wish, persona_sha256, profile, made_by=format_shape(writer.describe()))
     except PlanError as error:
         raise UserError(str(error)) from None
-
-
-def _build_request(
-    options: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None
-) -> GenerationRequest:
-    """With the tones that are a trap for this persona, if there is an offline writer to name them."""
-    asked = {item.name: options[item.name] for item in fields(GenerationRequest) if item.name in options}
-    low, high = asked.pop("turns", None) or GenerationRequest.turns
-    if writer is not None:
-        asked.setdefault("brand_categories", writer.voice.brand_categories)
-    asked["persona_id"] = asked.get("persona_id") or persona.id
-    asked = {key: tuple(value) if isinstance(value, list) else value for key, value in asked.items()}
-    return GenerationRequest(**asked, turns=(int(low), int(high)))
 
 
 def _creation_date() -> str:

@@ -57,9 +57,7 @@ def preview_generation(parameters: GenerationParameters, *, actor: Any) -> Gener
     Sessions are written by the offline writer, whichever writer is requested; nothing is sent anywhere.
     """
     loaded = load_persona(parameters.persona or "")
-    generation = prepare_generation(
-        loaded, parameters.request_options(), parameters, actor=actor, with_key=False
-    )
+    generation = prepare_generation(loaded, parameters, actor=actor, with_key=False)
     plan, writer = generation.plan, generation.writer
     tokens = writer.estimate_tokens(plan) if isinstance(writer, ModelWriter) else None
     offline, why_not = try_offline_writer(generation.persona)

@@ -17,9 +17,7 @@ def bootstrap_dataset(job: RunningJob[GenerationParameters]) -> dict[str, Any]:
     from datasets_app.generating.generation import prepare_generation
 
     options, name = job.parameters, job.row.dataset_name
-    generation = prepare_generation(
-        load_persona(options.persona or ""), options.request_options(), options, actor=job.endpoint_actor
-    )
+    generation = prepare_generation(load_persona(options.persona or ""), options, actor=job.endpoint_actor)
     _keep_plan(job, generation.plan.digest)
     result = generate_dataset(
         name,

@@ -30,7 +30,6 @@ from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_conversations, read_text, refuse_folder
 from datasets_app.management.terminal import command_error, print_limited
-from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.model_calls.requests import is_model
 
 MAX_FAILURES_SHOWN = 20
@@ -55,9 +54,12 @@ class GenerationCall(NamedTuple):
 def run(command: BaseCommand, options: dict[str, Any]) -> None:
     _check_options(options)
     profile = _load_profile(options["source"]) if options["source"] else None
-    model = ModelParameters.from_options(options)
     generation = prepare_generation(
-        _load_persona(options["persona"]), _request_options(options), model, actor=None, profile=profile
+        _load_persona(options["persona"]),
+        GenerationParameters.from_options(options, turns=options["turns_per_session"]),
+        actor=None,
+        persona_id=options["persona_id"],
+        profile=profile,
     )
     call, writer = GenerationCall(command, options, generation), generation.writer
     if isinstance(writer, ModelWriter):
@@ -99,11 +101,6 @@ def _load_profile(file_name: str) -> Profile:
             return build_profile(file, lambda done: progress(done, file.bytes_total))
         except SourceError as error:
             raise command_error(f"{file_name}: {str(error).rstrip('.')}.") from None
-
-
-def _request_options(options: dict[str, Any]) -> dict[str, Any]:
-    names = ("sessions", "safety_trap_ratio", "brand_trap_ratio", "edge_case_share", "seed", "persona_id")
-    return {name: options[name] for name in names} | {"turns": options["turns_per_session"]}
 
 
 # --- by the offline writer -------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import msgspec
-from django.db import connection
 from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
@@ -36,10 +35,6 @@ WITH traces AS (
 )
 SELECT array_agg(trace), sum(size)::bigint FROM traces GROUP BY key
 HAVING max(last) <= %(quiet)s OR min(first) <= %(overdue)s ORDER BY min(first)
-"""
-_SPANS = """
-SELECT id, content FROM datasets_app_receivedspan
-WHERE source_id = %(source)s AND trace = ANY(%(traces)s) ORDER BY id
 """
 
 
@@ -120,11 +115,9 @@ def _find_complete(source: Source, max_bytes: int) -> tuple[list[bytes], bool]:
 
 def _write_spans(source: Source, traces: list[bytes], out: IO[bytes]) -> "array[int]":
     keys = array("q")
-    with connection.cursor() as cursor:
-        for some in batched(traces, 1000):
-            cursor.execute(_SPANS, {"source": source.pk, "traces": some})
-            while rows := cursor.fetchmany(1000):
-                for key, content in rows:
-                    keys.append(key)
-                    out.write(bytes(content) + b"\n")
+    for some in batched(traces, 1000):
+        spans = source.spans.filter(trace__in=some).order_by("pk").values_list("pk", "content")
+        for key, content in spans.iterator(1000):
+            keys.append(key)
+            out.write(bytes(content) + b"\n")
     return keys

@@ -11,7 +11,7 @@ import pytest
 from datasets_app.catalog.personas import DEFAULT_FILE, load_default_persona
 from datasets_app.generating.bootstrap_dataset import bootstrap_file
 from datasets_app.generating.generation import prepare_generation
-from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.generating.parameters import GenerationParameters
 from tests.integration.test_alignmenter import Tool, alignmenter, run_scores
 
 __all__ = ["alignmenter"]
@@ -22,8 +22,8 @@ WORD = re.compile(r"[\w']+")
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    options = {"sessions": 60, "brand_trap_ratio": 0.6}
-    generation = prepare_generation(load_default_persona(), options, ModelParameters(), actor=None)
+    parameters = GenerationParameters(sessions=60, brand_trap_ratio=0.6)
+    generation = prepare_generation(load_default_persona(), parameters, actor=None)
     data, labels = tmp_path / "eval.jsonl", tmp_path / "labels.jsonl"
     bootstrap_file(generation, data, labels=labels)
     return data, labels

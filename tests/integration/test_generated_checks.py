@@ -8,7 +8,7 @@ from datasets_app.domain.personas.persona import parse_persona
 from datasets_app.domain.quality.files import FileChecker
 from datasets_app.generating.bootstrap_dataset import bootstrap_file
 from datasets_app.generating.generation import prepare_generation
-from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.generating.parameters import GenerationParameters
 
 PERSONAS = {
     "named like a person": """
@@ -36,8 +36,8 @@ lexicon: {preferred: [Baconator, Frosty, 4 for $4, Dave's Double], avoid: [McDon
 
 @pytest.mark.parametrize("yaml", PERSONAS.values(), ids=PERSONAS)
 def test_generated_conversations_pass_the_check(tmp_path: Path, yaml: str) -> None:
-    out, options = tmp_path / "made.jsonl", {"sessions": 30, "brand_trap_ratio": 0.5}
-    generation = prepare_generation((parse_persona(yaml), ""), options, ModelParameters(), actor=None)
+    out, parameters = tmp_path / "made.jsonl", GenerationParameters(sessions=30, brand_trap_ratio=0.5)
+    generation = prepare_generation((parse_persona(yaml), ""), parameters, actor=None)
     bootstrap_file(generation, out)
     found = [*FileChecker(out, name_models=("builtin",)).findings()]
     assert [finding.message for finding in found] == []

@@ -20,7 +20,6 @@ from datasets_app.generating.generation import prepare_generation
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs import runs
 from datasets_app.jobs.perform import perform
-from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
 from tests import factories
 from tests.conftest import Processes
@@ -29,9 +28,8 @@ SESSIONS = 450
 
 
 def generated(name: str = "eval", count: int = 12, **more: Any) -> dict[str, Any]:
-    generation = prepare_generation(
-        load_default_persona(), {"sessions": count}, ModelParameters(), actor=None
-    )
+    parameters = GenerationParameters(sessions=count)
+    generation = prepare_generation(load_default_persona(), parameters, actor=None)
     return operation.bootstrap_dataset(name, generation, **more)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
-from datasets_app.generating.factory import make_model_writer
+from datasets_app.generating.generation import make_model_writer
 from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.model_calls.requests import is_model
 from tests.llm_server import LlmServer

@@ -34,6 +34,7 @@ from datasets_app.domain.traces.documents import (
     read_line_documents,
     read_whole_documents,
 )
+from datasets_app.domain.traces.formats.whatsapp import matches_whatsapp
 from datasets_app.domain.traces.markup import find_markup, split_markup, split_texts
 from datasets_app.domain.traces.table_heads import find_delimiter, is_text_column
 from datasets_app.domain.traces.values import as_dict
@@ -210,7 +211,7 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
     if b"\0" in text:
         raise UnreadableFile("isn't a text file (it has NUL bytes)")
     decoded = head.decode(errors="replace").removeprefix("\ufeff")
-    if _is_chat(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
+    if matches_whatsapp(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
         return "text"
     return "csv" if find_delimiter(decoded) or is_text_column(decoded) else "text"
 
@@ -219,12 +220,6 @@ def _is_bracketed_text(text: bytes) -> bool:
     """ "[12.05.24, 10:11:12] Anna: …" and "[INST] …" aren't JSON."""
     dated = re.match(rb"\[\s?\d{1,4}\s?(?:[./-]\s?\d{1,2}[./-]|\xe5\xb9\xb4|\xeb\x85\x84)", text)
     return bool(dated or split_markup(text.decode(errors="replace")))
-
-
-def _is_chat(text: str) -> bool:
-    from datasets_app.domain.traces.formats.whatsapp import matches_whatsapp
-
-    return matches_whatsapp(text)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from datasets_app.catalog.dataset_facts import Remedy
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.partitions import table_names
-from datasets_app.catalog.tombstones import ErasedSessions
+from datasets_app.catalog.tombstones import ErasedSessions, list_problems
 from datasets_app.core import audit, outgoing
 from datasets_app.core.disk_space import require_room_for_files
 from datasets_app.core.errors import UserError
@@ -174,16 +174,11 @@ def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> N
             raise UserError(f"{source.name}: E100 No conversations found. Is this the right file?")
     if options.quarantine:
         for item in surveyed:
-            _refuse_overlong(item)
+            # Overlong lines are not kept in memory, so no quarantine would be complete.
+            if any(finding.code == "E109" for finding in item.survey.problems.listed):
+                raise _make_problems_error([item])
     elif any(item.survey.problems.total for item in surveyed):
         raise _make_problems_error(surveyed)
-
-
-def _refuse_overlong(item: _SurveyedFile) -> None:
-    """Overlong lines are not kept in memory, so they can't be quarantined; a quarantine must be complete."""
-    for finding in item.survey.problems.listed:
-        if finding.code == "E109":
-            raise _make_problems_error([item])
 
 
 def _make_problems_error(surveyed: list[_SurveyedFile]) -> UserError:
@@ -197,16 +192,8 @@ def _make_problems_error(surveyed: list[_SurveyedFile]) -> UserError:
 
 
 def _list_problems(item: _SurveyedFile) -> list[dict[str, Any]]:
-    return [
-        {
-            "file": item.source.name,
-            "line": finding.line,
-            "code": finding.code,
-            "message": finding.message,
-            "session_id": finding.session_id,
-        }
-        for finding in item.survey.problems.listed
-    ]
+    problems: list[dict[str, Any]] = list_problems(item.survey.problems.listed, item.source.name)["problems"]
+    return problems
 
 
 def _import_file(

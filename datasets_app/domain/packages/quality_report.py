@@ -53,15 +53,11 @@ def render_checks(package: Package) -> str:
 def render_scrubs(package: Package) -> str:
     """What is known about the text, and the scrubs it went through."""
     state = f"{escape_markdown(package.text_state)}\n\n" if package.text_state else ""
-    return state + _render_scrubs(package)
-
-
-def _render_scrubs(package: Package) -> str:
-    if not package.scrubs:
-        if package.origin == "synthetic":
-            return "The conversations are synthetic: nobody in them exists. They were not scrubbed."
-        return "The conversations were not scrubbed here."
-    return "\n".join(_render_scrub(scrub) for scrub in package.scrubs)
+    if package.scrubs:
+        return state + "\n".join(map(_render_scrub, package.scrubs))
+    if package.origin == "synthetic":
+        return f"{state}The conversations are synthetic: nobody in them exists. They were not scrubbed."
+    return f"{state}The conversations were not scrubbed here."
 
 
 def _render_scrub(scrub: ScrubSummary) -> str:

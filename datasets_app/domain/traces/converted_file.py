@@ -117,11 +117,7 @@ class ConvertedFile(ConversationFile):
         self.scan()
         yield from self._conversion.report.problems
         for number, raw, _ in self.read_raw_lines():
-            turn = parse_turn(number, raw)
-            if isinstance(turn, TurnRecord) or turn.session_id:
-                yield turn
-            else:
-                yield turn._replace(session_id=find_session_id(raw))
+            yield parse_turn(number, raw)
         if on_bytes:
             on_bytes(self.bytes_total)
 

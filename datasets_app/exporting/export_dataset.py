@@ -27,7 +27,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.batches import batched
-from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
+from datasets_app.domain.conversations.chat import CHAT_FORMATS, CHAT_NOTE, encode_chat
 from datasets_app.domain.conversations.jsonl import encode_session, encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.formulas import escape_cell
@@ -50,7 +50,9 @@ CSV_COLUMNS = [
     "extra",
 ]
 TURN_BATCH_SIZE = 1000
-_FORMAT_NOTES = {"padded": ["placeholders padded to as many words as such values usually have"]}
+# What the metadata of a file and the result of an export say of its format.
+_FORMAT_NOTES = {"padded": ("placeholders padded to as many words as such values usually have",)}
+_FORMAT_NOTES |= dict.fromkeys(CHAT_FORMATS, (CHAT_NOTE,))
 PARQUET_GZIP_CONFLICT = "Parquet is already compressed; export it without gzip."
 
 
@@ -66,6 +68,7 @@ class ExportResult(NamedTuple):
     turns: int
     size: int
     sha256: str
+    notices: tuple[str, ...] = ()
 
 
 def export_dataset(
@@ -101,7 +104,7 @@ def export_dataset(
     excluded = dataset.sessions.filter(excluded=True).count()
     if not turns and (excluded or selection != ALL_SESSIONS):
         raise _empty_selection_error(dataset, selection)
-    result = ExportResult(sessions, turns, digest.size, digest.hex)
+    result = ExportResult(sessions, turns, digest.size, digest.hex, _FORMAT_NOTES.get(format, ()))
     audit.record(
         "export",
         actor=actor,

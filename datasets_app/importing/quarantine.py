@@ -6,6 +6,7 @@ from pathlib import Path
 from datasets_app.core.atomic_files import create_private
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.quality.survey import MAX_PROBLEMS_LISTED, Problems
+from datasets_app.domain.traces.converted_file import ConvertedFile
 from datasets_app.domain.wording import format_count
 
 
@@ -35,8 +36,10 @@ def write_quarantine(file: ConversationFile, problems: Problems, directory: Path
 
 
 def _read_quarantined_lines(file: ConversationFile, problems: Problems) -> Iterator[bytes]:
+    # Of a converted file, problems have lines of the original, which may hold valid conversations too.
+    lines = set() if isinstance(file, ConvertedFile) else problems.lines
     for number, raw, session_id in file.read_raw_lines():
-        if number in problems.lines or session_id in problems.sessions:
+        if number in lines or session_id in problems.sessions:
             yield raw
 
 

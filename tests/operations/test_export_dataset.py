@@ -214,6 +214,15 @@ def test_parquet_has_every_turn_with_its_fields(tmp_path: Path, monkeypatch: pyt
         exported(Dataset.objects.get(), format="parquet", gzipped=True)
 
 
+@pytest.mark.parametrize("name", ["openai", "sharegpt"])
+def test_a_chat_file_says_what_it_has_no_place_for(name: str, tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_session(tags=["a"]))
+    result = export_to_path(stored, tmp_path / "chat.jsonl", format=name)
+    stated = yaml.safe_load((tmp_path / "chat.meta.yaml").read_text())["modifications"]
+    for notes in (result.notices, stated):
+        assert "tags, timestamps, metadata and unknown keys of turns are left out" in notes[-1]
+
+
 def test_a_split_is_exported_by_itself_and_the_test_split_says_what_it_is(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(3))
     stored.sessions.filter(session_id="s2").update(split="test")

@@ -3,6 +3,7 @@ import json
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -403,3 +404,14 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="changed while it was read"):
         import_file(path, report_progress=grow)
     assert not Turn.objects.exists()
+
+
+def test_the_quarantine_of_an_archive_has_none_of_what_was_imported(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.jsonl", encode_jsonl(make_session("s")))
+        bad = [make_turn("s", 1, text="Hello?"), make_turn("s", 2, role="bot?")]
+        archive.writestr("b.jsonl", encode_jsonl(bad))
+    result = import_file(tmp_path / "a.zip", quarantine=True, quarantine_dir=tmp_path)
+    assert (result["turns"], result["quarantined_sessions"]) == (2, 1)
+    kept = (tmp_path / "a.zip.quarantine.jsonl").read_text().splitlines()
+    assert [json.loads(line)["text"] for line in kept] == ["Hello?"]

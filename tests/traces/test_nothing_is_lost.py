@@ -20,6 +20,7 @@ from datasets_app.domain.traces.records import (
     ATTACHED,
     CUT_TEXTS,
     EMPTY,
+    NO_ROLE,
     OTHER_EVENTS,
     OTHER_MEMBERS,
     RENAMED,
@@ -724,3 +725,23 @@ def test_a_call_without_words_is_no_turn(call: dict[str, Any], content: Any, tmp
     assert {name: texts(turns) for name, turns in found.items()} == {
         "7": [("user", ASK), ("assistant", ANSWER)]
     }
+
+
+def test_tasks_for_label_studio_keep_the_ids_of_their_conversations(tmp_path: Path) -> None:
+    dialogue = [{"author": message["role"], "text": message["content"]} for message in PAIR]
+    tasks = [{"data": {"dialogue": dialogue, "session_id": name}} for name in ("a", "b")]
+    assert list(convert(write(tmp_path, tasks))[0]) == ["a", "b"]
+
+
+def test_a_quotation_mark_that_is_not_closed_takes_no_rows_along(tmp_path: Path) -> None:
+    table = 'session_id,role,text\na,user,"Hello\nb,user,Hi\n'
+    with pytest.raises(UnreadableFile, match="quotation mark in line 2 or behind it that isn't closed"):
+        convert(write(tmp_path, table, "a.csv"))
+
+
+def test_a_row_without_a_role_is_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, "session_id,role,text\na,user,Hi\na,,Hm\n", "a.csv")
+    assert convert(path)[1].left_out[UNKNOWN_ROLES].kinds == {NO_ROLE: 1}
+    assert all_texts(path, mapping={f"sender:{NO_ROLE}": "assistant"}) == [
+        [("user", "Hi"), ("assistant", "Hm")]
+    ]

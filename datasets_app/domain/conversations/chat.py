@@ -57,6 +57,10 @@ SHAREGPT = ChatFormat(
     },
     {"user": "human", "assistant": "gpt"},
 )
+# What both say of a file that is written in them.
+CHAT_NOTE = (
+    "roles, texts and keys of chat files; tags, timestamps, metadata and unknown keys of turns are left out"
+)
 CHAT_FORMATS = {chat.name: chat for chat in (OPENAI, SHAREGPT)}
 
 

@@ -61,7 +61,7 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         return Conversation("", said, {}, line)
     if type(value) is not dict:
         return None
-    name = as_name(pick(value, *IDS))
+    name = as_name(pick(value, *IDS) or pick(value.get("data"), "session_id"))  # of a task to label
     found = find_list(value)
     pair = find_pair(value) or find_next_words(value)
     if found is not None and not has_preference(value) and not (pair and found[0] in HISTORIES):

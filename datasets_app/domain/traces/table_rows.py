@@ -21,6 +21,7 @@ from datasets_app.domain.traces.records import (
     EMPTY,
     GUESSED_SENDERS,
     HTML_TEXTS,
+    NO_ROLE,
     ORIGINAL_TIMESTAMP,
     ROUNDED_SESSIONS,
     TOTALS,
@@ -134,7 +135,8 @@ class RowReader:
                 self.report.remarks[HTML_TEXTS].add(number)
         message = read_message({"role": role, "content": text})
 
-        spoken = message._replace(speaker=str(speaker or "").strip(), line=number)
+        unnamed = NO_ROLE if role == UNKNOWN else ""
+        spoken = message._replace(speaker=str(speaker or "").strip() or unnamed, line=number)
         return self._make_call(row, name, spoken, author, number)
 
     def _find_session(self, row: dict[str, Any], number: int) -> str:
@@ -160,7 +162,7 @@ class RowReader:
         """(role, author). The author is None if the speaker is a role."""
         word = speaker.strip().lower()
         role = _name_role(speaker)
-        if side := self._sides.get(fold_sender(speaker)):  # those left out are counted later
+        if side := self._sides.get(fold_sender(speaker or NO_ROLE)):  # those left out are counted later
             return side if side in ("user", "assistant") else role or "user", None if role else speaker
         if self.assistant:
             is_assistant = fold_sender(speaker) == fold_sender(self.assistant)

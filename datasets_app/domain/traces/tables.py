@@ -37,6 +37,8 @@ MAX_COLUMNS = 2000
 # In the XML of a sheet, or of the strings that its cells share.
 _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
 MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
+# Stands behind the last line, so that a quotation mark that isn't closed can be told.
+_END = "\x1aend of the table\x1a"
 
 # Called with what is remarked, and the line it is said of.
 Noting = Callable[[str, int], object]
@@ -70,7 +72,7 @@ def read_csv(stream: IO[bytes], encoding: str = "", note: Noting = ignore) -> It
         lines = _decode_lines(stream, encoding, note) if encoding else iter(text)
         head = list(islice(lines, MAX_HEAD_LINES))
         delimiter = find_delimiter("".join(head)[:HEAD_CHARACTERS]) or ","
-        rows = csv.reader(chain(head, lines), delimiter=delimiter)
+        rows = csv.reader(chain(head, lines, [_END]), delimiter=delimiter)
         if head and STATED_DELIMITER.match(head[0]):
             next(rows)
         header: list[str] = []
@@ -90,6 +92,12 @@ def _number_rows(rows: Any) -> Iterator[tuple[int, list[str]]]:
     """Each row with the line it begins in."""
     line = rows.line_num
     for row in rows:
+        if row and row[-1].endswith(_END):
+            if row != [_END]:
+                raise UnreadableFile(
+                    f"has a quotation mark in line {line + 1:,} or behind it that isn't closed"
+                )
+            return
         yield line + 1, row
         line = rows.line_num
 

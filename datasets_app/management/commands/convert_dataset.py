@@ -14,6 +14,7 @@ from datasets_app.command_line.conversion import (
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, show_name
 from datasets_app.core.limits import configured_limits
+from datasets_app.domain.conversations.chat import CHAT_FORMATS, CHAT_NOTE
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.traces.describe import list_left_out, list_warnings
@@ -97,6 +98,8 @@ How to export from each tool: docs/formats.md"""
         name = show_name(options["input"])
         for line in (*list_problems(name, report), *describe_conversion(name, report)):
             self.stderr.write(line, style_func=str)
+        if options["to"] in CHAT_FORMATS:
+            self.stderr.write(f"  {options['to']}: {CHAT_NOTE}.", style_func=str)
         if not is_complete(report):
             raise SystemExit(EXIT_FINDINGS)
 

@@ -342,7 +342,7 @@ def as_percent(value: float) -> str:
 @register.filter
 def name_model_list(names: Iterable[str]) -> str:
     """The name models of the settings, joined for a sentence."""
-    builtin = "the built-in model"
+    builtin = "the built-in models, in 56 languages"
     return " and ".join(builtin if name == "builtin" else name for name in names)
 
 

@@ -21,7 +21,7 @@ from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.pii.batches import ScrubSetup
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, PREFERENCES, RECALL
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.targets import TARGETS
@@ -43,6 +43,12 @@ _SANITIZE_OPTIONS = (
     *_FILE_OPTIONS,
     option("--out FILE", "is written only if all is verified", type=Path, required=True),
     option("--placeholders", choices=PLACEHOLDER_STYLES, default="plain"),
+    option(
+        "--prefer",
+        "recall replaces words that may or may not be names; precision keeps them",
+        choices=PREFERENCES,
+        default=RECALL,
+    ),
     option("--classes CLASS", "default: all", nargs="+", choices=KINDS, default=KINDS),
     option("--allow TERM", "a value to keep; repeatable", repeatable=True),
     option("--hash-session-ids", f"by HMAC-SHA-256 under {KEY_VARIABLE}"),
@@ -77,6 +83,7 @@ def _sanitize(options: argparse.Namespace) -> int:
         policy = Policy(
             kinds=tuple(options.classes),
             placeholders=options.placeholders,
+            prefer=options.prefer,
             allow=tuple(options.allow),
             hash_session_ids=options.hash_session_ids,
             fuzz_seconds=options.fuzz_timestamps,

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from benchmarks.bench_pii import HASH_KEY
 from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.detector import PREFERENCES, RECALL
 from datasets_app.domain.pii.network.languages import MEASURED_PATH
 from datasets_app.domain.pii.network.words import split_words
 from datasets_app.domain.pii.policy import Policy
@@ -126,9 +127,17 @@ def print_table(scores: dict[str, Score]) -> None:
     print(f"| mean | | {mean[0]:.1f} % | {mean[1]:.2f} % | {mean[2]:.1f} % | {others} {total} |")
 
 
-def write_measured(scores: dict[str, Score]) -> None:
-    lines = [f"{language} {score.names} {score.names_left}\n" for language, score in scores.items()]
-    note = "# Language, names in chat, how many a scrub left: written by benchmarks/bench_languages.py\n"
+def write_measured(scores: dict[str, dict[str, Score]]) -> None:
+    """``scores`` by preference and language."""
+    lines = [
+        " ".join([language, str(score.names), *(str(of[language].names_left) for of in scores.values())])
+        + "\n"
+        for language, score in scores[RECALL].items()
+    ]
+    note = (
+        "# Language, names in chat, how many a scrub left that prefers recall, precision: written by "
+        "benchmarks/bench_languages.py\n"
+    )
     MEASURED_PATH.write_text(note + "".join(lines), encoding="utf-8")
 
 
@@ -139,9 +148,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER)
     parser.add_argument("--write", action="store_true", help="write the table that reports speak from")
     arguments = parser.parse_args()
-    scrubber = Scrubber(Policy(), key=HASH_KEY)
-    scores = {path.stem: score_language(path, scrubber) for path in sorted(arguments.folder.glob("*.txt"))}
-    print_table(scores)
+    scores: dict[str, dict[str, Score]] = {}
+    for prefer in PREFERENCES:
+        scrubber = Scrubber(Policy(prefer=prefer), key=HASH_KEY)
+        paths = sorted(arguments.folder.glob("*.txt"))
+        scores[prefer] = {path.stem: score_language(path, scrubber) for path in paths}
+        print(f"preferring {prefer}:\n")
+        print_table(scores[prefer])
+        print()
     if arguments.write:
         write_measured(scores)
 

@@ -75,6 +75,7 @@ def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
     chosen = {
         "kinds": options.classes,
         "placeholders": options.placeholders,
+        "prefer": options.prefer,
         "hash_session_ids": options.hash_session_ids,
         "timestamps": "drop" if options.drop_timestamps else "keep",
         "patterns": "\n".join(options.patterns),

@@ -222,7 +222,9 @@ FindingPage = page_of(FindingOut, **WITHHELD)
 
 class ScrubIn(Input):
     """Without `classes`, all are scrubbed, but `ORDER_NUMBER` of production data alone; session ids of
-    production data are hashed unless `hash_session_ids` is false. A preview (`dry_run`) changes nothing.
+    production data are hashed unless `hash_session_ids` is false. When a word
+    may or may not be a name, `prefer` decides: "recall" replaces it, "precision", the default for synthetic
+    data, keeps it. A preview (`dry_run`) changes nothing.
     `patterns` are your own, each as `LABEL=REGEX` or `LABEL: example, example, example`."""
 
     dry_run: bool = False
@@ -230,6 +232,7 @@ class ScrubIn(Input):
     classes: list[str] | None = Field(None, max_length=200)
     patterns: list[str] = Field([], max_length=100)
     placeholders: Literal["plain", "numbered"] = "plain"
+    prefer: Literal["recall", "precision"] | None = None
     hash_session_ids: bool | None = None
     drop_timestamps: bool = False
     check: bool = True

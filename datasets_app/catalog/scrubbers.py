@@ -9,7 +9,7 @@ from django.db.models import F
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.core.errors import UserError
-from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
+from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS, PRECISION, RECALL
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError
 from datasets_app.domain.pii.recognizer_files import add_recognizers, read_recognizers
@@ -19,9 +19,15 @@ from datasets_app.models import Dataset, ScrubMark, ScrubRun
 
 def make_default_policy(dataset: Dataset) -> Policy:
     """What a scrub does unless somebody chooses, the same by page, command and API: numbers of orders and ids
-    of sessions lead to people where customers wrote, and nobody elsewhere."""
+    of sessions lead to people where customers wrote, and nobody elsewhere; names that nobody bears are worth
+    less than the words that would be taken for some."""
     is_production = dataset.origin == Dataset.Origin.PRODUCTION
-    return Policy(kinds=(*KINDS, *OPTIONAL_KINDS) if is_production else KINDS, hash_session_ids=is_production)
+    is_synthetic = dataset.origin == Dataset.Origin.SYNTHETIC
+    return Policy(
+        kinds=(*KINDS, *OPTIONAL_KINDS) if is_production else KINDS,
+        hash_session_ids=is_production,
+        prefer=PRECISION if is_synthetic else RECALL,
+    )
 
 
 def list_installed_labels() -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
     stdout.write(_format_summary(scrub))
     if not dry_run:
         stdout.write(say_verified(gates.load_facts(dataset).verified_except, dataset.name))
-        if languages := say_languages((scrub.verification or {}).get("languages")):
+        if languages := say_languages((scrub.verification or {}).get("languages"), policy.prefer):
             stdout.write(languages)
     elif scrub.totals:
         raise SystemExit(EXIT_FINDINGS)

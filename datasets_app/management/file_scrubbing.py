@@ -216,7 +216,7 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
     call.print(_format_summary(result, "replaced"))
     exceptions = join_exceptions("", describe_unmeasured(result.unmeasured, result.turns))
     call.print(f"{say_verified(exceptions, 'the output')} sha256 {result.sha256}")
-    if languages := say_languages(result.languages):
+    if languages := say_languages(result.languages, setup.policy.prefer):
         call.print(languages)
 
 

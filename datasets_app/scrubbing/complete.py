@@ -104,7 +104,7 @@ def _describe_scrub(scrub: ScrubRun) -> list[str]:
         done.append(session_ids.format_fingerprint_statement(scrub.key_fingerprint))
     if exempt := describe_exempt(read_exempt_counts((scrub.verification or {}).get("exempt"))):
         done[:1] = [f"{words}, except {exempt}" for words in done[:1]]
-    if languages := describe_languages((scrub.verification or {}).get("languages")):
+    if languages := describe_languages((scrub.verification or {}).get("languages"), policy.prefer):
         done.append(languages)
     return done
 

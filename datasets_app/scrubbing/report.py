@@ -15,6 +15,7 @@ def policy_to_json(policy: Policy, key_fingerprint: str) -> dict[str, Any]:
         "classes": list(policy.kinds),
         "patterns": list(policy.custom_labels),
         "placeholders": policy.placeholders,
+        "prefer": policy.prefer,
         "allowed_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),
         "name_models": list(policy.name_models),
         "hash_session_ids": policy.hash_session_ids,

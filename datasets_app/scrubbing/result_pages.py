@@ -173,12 +173,12 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool, may_lis
         "policy_words": policy.describe(),
         "policy": policy,
         "ignored_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),
-        **_describe_verification(scrub.verification or {}),
+        **_describe_verification(scrub.verification or {}, policy.prefer),
         "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],
     }
 
 
-def _describe_verification(verification: dict[str, Any]) -> dict[str, Any]:
+def _describe_verification(verification: dict[str, Any], prefer: str) -> dict[str, Any]:
     """In the words of every other statement about the dataset."""
     turns = verification.get("turns", 0)
     exempt = describe_exempt(read_exempt_counts(verification.get("exempt")))
@@ -186,6 +186,6 @@ def _describe_verification(verification: dict[str, Any]) -> dict[str, Any]:
     return {
         "exceptions": exceptions,
         "verified": say_verified(exceptions, format_count(turns, "turn")),
-        "languages": say_languages(verification.get("languages")),
+        "languages": say_languages(verification.get("languages"), prefer),
         "remaining": sorted(verification.get("remaining", {}).items()),
     }

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
+from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS, PRECISION, RECALL
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, JobRun, Turn
 from tests.api.calls import Caller, make_user
@@ -44,6 +44,7 @@ def test_every_door_has_the_same_defaults(
     assert read_policy() == by_page
     is_production = origin == "production"
     assert by_page.kinds == ((*KINDS, *OPTIONAL_KINDS) if is_production else KINDS)
+    assert by_page.prefer == (RECALL if is_production else PRECISION)
     turn = Turn.objects.select_related("session").get()
     assert (turn.text == "Where is order no. [ORDER_NUMBER]?") is is_production
     assert (turn.session.session_id != "call-7") is is_production
@@ -57,3 +58,7 @@ def test_what_is_chosen_counts(tmp_path: Path, manage: Any) -> None:
     options = ("--dataset", dataset.name, "--no-hash-session-ids", "--scrub-patterns", "email")
     assert manage("sanitize_dataset", *options).returncode == 0
     assert read_policy() == Policy(kinds=("EMAIL",))
+    curator("POST", f"/datasets/{dataset.name}/scrubs", answers | {"prefer": "precision"})
+    assert read_policy().prefer == PRECISION
+    assert manage("sanitize_dataset", *options, "--prefer", "precision").returncode == 0
+    assert read_policy().prefer == PRECISION

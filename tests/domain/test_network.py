@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput, find_values
-from datasets_app.domain.pii.detector import DETECTION_VERSION
+from datasets_app.domain.pii.detector import DETECTION_VERSION, PRECISION, RECALL
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.pii.names.joined import WEIGHTS_PATH as JOINED_PATH
 from datasets_app.domain.pii.names.names import load_name_finder
@@ -29,10 +29,21 @@ def find_names(text: str) -> list[str]:
     return [text[match.start : match.end] for match in found]
 
 
-def scrub(*texts: str) -> list[str]:
+def scrub(*texts: str, prefer: str = RECALL) -> list[str]:
     turns = [TurnRecord("s", number, "user", text, []) for number, text in enumerate(texts, 1)]
-    [scrubbed] = Scrubber(Policy(), key=b"key").scrub([SessionInput(turns)])
+    [scrubbed] = Scrubber(Policy(prefer=prefer), key=b"key").scrub([SessionInput(turns)])
     return [turn.text for turn in scrubbed.turns]
+
+
+@pytest.mark.parametrize("text", ["Hope you enjoy your time at Chicago!", "J'ai commandé chez Marie Claire"])
+def test_precision_keeps_a_word_that_may_or_may_not_be_a_name(text: str) -> None:
+    assert "[NAME]" in scrub(text)[0]
+    assert scrub(text, prefer=PRECISION) == [text]
+
+
+def test_precision_replaces_what_very_likely_is_a_name() -> None:
+    texts = ("my name is Jane Roe", "Ich heiße Petra Neumann", "Write to jane@acme.com")
+    assert scrub(*texts, prefer=PRECISION) == scrub(*texts)
 
 
 @given(st.one_of(st.text(), st.text(alphabet=SCRIPTS)))

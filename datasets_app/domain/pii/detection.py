@@ -95,12 +95,12 @@ class Detection:
             self._rules.append(RecognizerDetector(policy.recognizers))
         if policy.missed:
             self._rules.append(MissedValueDetector(policy.missed, key))
-        self._finds_ages = DATE_OF_BIRTH in kinds
+        self._finds_ages, self._prefer = DATE_OF_BIRTH in kinds, policy.prefer
         # Classes of which the network finds more. Names are apart.
         self._judged = kinds & NETWORK_KINDS - {NAME}
         self._names: NameFinder | None = None
         if NAME in kinds and not rules_only:
-            self._names = load_name_finder(policy.name_models)
+            self._names = load_name_finder(policy.name_models, policy.prefer)
         self._cache: dict[DetectionInput, list[Match]] = {}
         self._answers: dict[tuple[str, str], list[Match]] = {}
         self._hints: dict[str, ReplyHint] = {}
@@ -119,7 +119,7 @@ class Detection:
 
         def find(new: Sequence[tuple[str, str]]) -> list[list[Match]]:
             judged = read_replies([(_join(*pair), pair[1]) for pair in new], self._hints)
-            return [_find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new]
+            return [_find_in_reply(_join(*pair), pair[1], judged, kinds, self._prefer) for pair in new]
 
         return _look_up(self._answers, pairs, find)
 
@@ -235,12 +235,14 @@ def _join(question: str, reply: str) -> str:
     return f"{question[-MAX_QUESTION_CHARACTERS:]}\n{reply}"
 
 
-def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[str]) -> list[Match]:
+def _find_in_reply(
+    text: str, reply: str, judged: JudgedTexts, kinds: frozenset[str], prefer: str
+) -> list[Match]:
     """The values of ``kinds`` in the reply that ends the text. English names are for another model."""
     if text not in judged:
         return []
     start = len(text) - len(reply)
-    found = judged[text].find(kinds - {NAME} if judged[text].is_english else kinds)
+    found = judged[text].find(kinds - {NAME} if judged[text].is_english else kinds, prefer)
     found = [
         match
         for match in found

@@ -33,6 +33,10 @@ KINDS = (
 ORDER_NUMBER = "ORDER_NUMBER"
 OPTIONAL_KINDS = (ORDER_NUMBER,)
 
+# When a word may or may not be a name: recall takes it for one, precision doesn't.
+RECALL, PRECISION = "recall", "precision"
+PREFERENCES = (RECALL, PRECISION)
+
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 

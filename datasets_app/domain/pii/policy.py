@@ -5,7 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
-from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
+from datasets_app.domain.pii.detector import (
+    KINDS,
+    NAME,
+    OPTIONAL_KINDS,
+    PRECISION,
+    PREFERENCES,
+    RECALL,
+)
 
 PLACEHOLDER_STYLES = ("plain", "numbered")
 # Every class that a policy may name.
@@ -75,13 +82,15 @@ class Policy:
 
     Terms in ``allow`` stay whatever they look like, those in ``allow_names`` unless a pattern class matches
     them. ``exempt_marks`` are keys of marks whose terms a dataset's scrub adds to ``allow``: a term that a
-    pattern class matches is not written into a job's row.
+    pattern class matches is not written into a job's row. ``prefer`` decides when a word may or
+    may not be a name: recall replaces it, precision keeps it.
     """
 
     kinds: tuple[str, ...] = KINDS
     patterns: tuple[tuple[str, str], ...] = ()
     recognizers: tuple[Recognizer, ...] = ()
     placeholders: str = "plain"
+    prefer: str = RECALL
     allow: tuple[str, ...] = ()
     allow_names: tuple[str, ...] = ()
     exempt_marks: tuple[int, ...] = ()
@@ -102,6 +111,8 @@ class Policy:
             check_label(label)
         if self.placeholders not in PLACEHOLDER_STYLES:
             raise PolicyError(f"Placeholders are plain or numbered, not {self.placeholders!r}.")
+        if self.prefer not in PREFERENCES:
+            raise PolicyError(f"Prefer recall or precision, not {self.prefer!r}.")
         if not 0 <= self.fuzz_seconds <= MAX_FUZZ_SECONDS:
             raise PolicyError(f"Timestamps can be moved by 0 to {MAX_FUZZ_SECONDS:,} seconds.")
         if self.fuzz_seconds and self.drop_timestamps:
@@ -167,6 +178,8 @@ class Policy:
         kinds = [KIND_DESCRIPTIONS[kind] for kind in ALL_KINDS if kind in self.kinds]
         kinds += [f"values of the pattern {label}" for label in self.custom_labels if label != OTHER]
         done = [f"{', '.join(kinds)} replaced by placeholders"] if kinds else []
+        if NAME in self.kinds and self.prefer == PRECISION:
+            done.append("words that may or may not be names kept")
         if self.hash_session_ids:
             done.append("session ids replaced by keyed SHA-256 hashes")
         if self.fuzz_seconds:

@@ -5,6 +5,7 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.scrubbers import make_default_policy
 from datasets_app.command_line.conversion import READING_OPTIONS
 from datasets_app.command_line.options import option
+from datasets_app.domain.pii.detector import PREFERENCES
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.management import dataset_scrubbing, file_scrubbing
@@ -77,6 +78,12 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
             default="plain",
         ),
         option(
+            "--prefer",
+            "when a word may or may not be a name: recall replaces it, precision keeps it (default: recall; "
+            "precision for synthetic datasets)",
+            choices=PREFERENCES,
+        ),
+        option(
             "--hash-session-ids",
             "replace session ids with their HMAC-SHA-256 under ALIGNMENTER_HASH_KEY (default: of datasets "
             "from production)",
@@ -101,6 +108,7 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
             options,
             default,
             placeholders=options["placeholders"],
+            prefer=options["prefer"] or default.prefer,
             hash_session_ids=default.hash_session_ids if hashes is None else hashes,
             fuzz_seconds=options["fuzz_timestamps"],
             drop_timestamps=options["drop_timestamps"],

@@ -261,7 +261,7 @@ def _describe_scrub(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
     if kinds == {NAME}:
         others = ", ".join(name for name in policy.name_models if name != "builtin")
         models = f"a model ({others})" if others else "the application's own model"
-        languages = say_languages((run.verification or {}).get("languages"))
+        languages = say_languages((run.verification or {}).get("languages"), policy.prefer)
         reason = f"Scrubbed on {when} by rules and by {models}; a model misses some, so review a sample."
         return f"{reason} {languages}".rstrip()
     if kinds == set(KINDS):

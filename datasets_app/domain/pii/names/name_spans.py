@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from datasets_app.domain.pii.detector import NAME, Match
+from datasets_app.domain.pii.detector import NAME, PRECISION, RECALL, Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_cues import TITLES
 from datasets_app.domain.pii.names.things import is_listed_thing
 
-# A word is part of a name from this probability on.
-THRESHOLD = 0.05
+# A word is part of a name from this probability on, by what is preferred where nobody can be sure.
+_THRESHOLDS = {RECALL: 0.05, PRECISION: 0.3}
 _MIN_REPEATED_CHARACTERS = 3
 _MID_SENTENCE_SIGNS = frozenset(",'’&-/#@(")  # a sentence goes on behind them
 
@@ -22,19 +22,24 @@ ScoresByWord = dict[int, float]
 
 
 def find_name_spans(
-    text: str, words: Sequence[str], starts: Sequence[int], scores: Sequence[float]
+    text: str,
+    words: Sequence[str],
+    starts: Sequence[int],
+    scores: Sequence[float],
+    prefer: str = RECALL,
 ) -> list[Match]:
     """The names of people in ``text``, in order, without overlaps.
 
     ``starts`` and ``scores`` (probability of being part of a name) belong to ``words`` one by one; without
     scores there are no names.
     """
-    if max(scores, default=0) < THRESHOLD:
+    threshold = _THRESHOLDS[prefer]
+    if max(scores, default=0) < threshold:
         return []
     hits = {
         number: score
         for number, score in enumerate(scores)
-        if score >= THRESHOLD
+        if score >= threshold
         and is_plain_word(words[number])
         and not _is_code(text, words[number], starts[number])
     }

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.detector import NAME, RECALL, Match, merge_matches
 from datasets_app.domain.pii.names.model_error import PERSON_LABELS, NameModelError
 from datasets_app.domain.pii.names.name_spans import find_name_spans
 from datasets_app.domain.pii.names.name_words import place_words, split_pieces
@@ -39,10 +39,10 @@ class NameFinder:
 
     kinds = frozenset({NAME})
 
-    def __init__(self, models: Sequence[str] = (BUILT_IN,)) -> None:
+    def __init__(self, models: Sequence[str] = (BUILT_IN,), prefer: str = RECALL) -> None:
         if not models:
             raise NameModelError(f"No name model is set. Set “{BUILT_IN}”, spacy:NAME or onnx:FOLDER.")
-        self._has_built_in = BUILT_IN in models
+        self._has_built_in, self._prefer = BUILT_IN in models, prefer
         further = (model for model in dict.fromkeys(models) if model != BUILT_IN)
         self._finders: list[FindMany] = [_make_finder(model) for model in further]
 
@@ -56,7 +56,7 @@ class NameFinder:
         distinct = list(dict.fromkeys(texts))
         found = [finder(distinct) for finder in self._finders]
         if self._has_built_in:
-            found.append(find_by_built_in(distinct, judged or {}))
+            found.append(find_by_built_in(distinct, judged or {}, self._prefer))
         merged = [
             merge_matches(match for matches in each for match in matches) for each in zip(*found, strict=True)
         ]
@@ -65,9 +65,9 @@ class NameFinder:
 
 
 @cache
-def load_name_finder(models: tuple[str, ...]) -> NameFinder:
-    """One finder per process for each choice of models."""
-    return NameFinder(models)
+def load_name_finder(models: tuple[str, ...], prefer: str = RECALL) -> NameFinder:
+    """One finder per process for each choice."""
+    return NameFinder(models, prefer)
 
 
 def load_built_in_pipeline() -> Any:
@@ -94,15 +94,17 @@ def _make_finder(model: str) -> FindMany:
     return _InstalledPipeline(model.removeprefix(SPACY_PREFIX)).find_many
 
 
-def find_by_built_in(texts: Sequence[str], judged: JudgedTexts) -> list[list[Match]]:
+def find_by_built_in(texts: Sequence[str], judged: JudgedTexts, prefer: str) -> list[list[Match]]:
     """The names in each text, by the packaged models: in English by what both say, in every other language by
     the network."""
     judged = _complete(texts, judged)
     english = [text for text in texts if judged[text].is_english]
     words = zip(english, _score_english(english, judged), strict=True)
-    names = {text: find_name_spans(text, *place_words(text), scores) for text, scores in words if scores}
+    names = {
+        text: find_name_spans(text, *place_words(text), scores, prefer) for text, scores in words if scores
+    }
     return [
-        names.get(text, []) if judged[text].is_english else judged[text].find(frozenset({NAME}))
+        names.get(text, []) if judged[text].is_english else judged[text].find(frozenset({NAME}), prefer)
         for text in texts
     ]
 

@@ -11,6 +11,7 @@ from datasets_app.domain.pii.detector import (
     ID_NUMBER,
     NAME,
     PHONE,
+    RECALL,
     Match,
 )
 from datasets_app.domain.pii.network.runtime import CLASSES, IsWanted, Reading, load_network
@@ -43,6 +44,8 @@ _CLASSES = (
     _Class(ID_NUMBER, 0.12, 0.08, 3, ".-–/"),
     _Class(ACCOUNT, 0.12, 0.08, 3, ".-–/"),
 )
+# The same where no other word should be taken for a name: only what very likely is one.
+_CLASSES_FOR_PRECISION = (_CLASSES[0]._replace(threshold=0.7, beside=0.4), *_CLASSES[1:])
 # What is written like any word must be this much more likely a user name.
 _PLAIN_SHARE = 0.65
 _MIN_HANDLE = 4
@@ -74,7 +77,7 @@ class JudgedText(NamedTuple):
     reading: Reading
     is_english: bool
 
-    def find(self, kinds: frozenset[str]) -> list[Match]:
+    def find(self, kinds: frozenset[str], prefer: str = RECALL) -> list[Match]:
         """The values of these classes, each class in order and without overlaps. Of two classes for the same
         words the likelier is meant."""
         probabilities = self.reading.probabilities
@@ -83,7 +86,9 @@ class JudgedText(NamedTuple):
         highest = probabilities.max(axis=0)
         likely = [
             (item, column)
-            for item, column in zip(_CLASSES, _PERSONAL, strict=True)
+            for item, column in zip(
+                _CLASSES if prefer == RECALL else _CLASSES_FOR_PRECISION, _PERSONAL, strict=True
+            )
             if highest[column] >= item.threshold and item.kind in kinds
         ]
         words = self.reading.words if likely else []

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from datasets_app.domain.pii.detector import PREFERENCES
 from datasets_app.domain.wording import format_count
 
 MEASURED_PATH = Path(__file__).parent / "measured.txt"
@@ -36,10 +37,10 @@ _NAMES = dict(
 
 
 class Measured(NamedTuple):
-    """``names`` in chat of a language, of which a scrub left ``left``."""
+    """``names`` in chat of a language, of which a scrub left ``left``, by what it prefers."""
 
     names: int
-    left: int
+    left: dict[str, int]
 
 
 @cache
@@ -47,7 +48,10 @@ def load_measured() -> dict[str, Measured]:
     """By language (ISO 639-1): those in which it was measured."""
     lines = MEASURED_PATH.read_text(encoding="utf-8").splitlines()
     rows = [line.split() for line in lines if not line.startswith("#")]
-    return {language: Measured(int(names), int(left)) for language, names, left in rows}
+    return {
+        language: Measured(int(names), dict(zip(PREFERENCES, map(int, left), strict=True)))
+        for language, names, *left in rows
+    }
 
 
 class Spoken(NamedTuple):
@@ -136,23 +140,24 @@ def describe_shares(counts: Mapping[str, tuple[int, int]]) -> str:
     return ", ".join(f"{name} {part:,} of {whole:,}" for name, part, whole in parts)
 
 
-def describe_languages(value: object) -> str:
-    """In which languages names were looked for, as a verification stored them, and how many stay.
+def describe_languages(value: object, prefer: str) -> str:
+    """In which languages names were looked for, as a verification stored them, and how many stay if a scrub
+    prefers recall or precision.
 
     "names of people looked for in German (2 of 44 left in test chats), Icelandic (not measured)"; empty where
     it stored none.
     """
     counts = _read_counts(value)
     by_number = sorted(counts, key=lambda language: (-counts[language], language))
-    parts = [_describe_language(language) for language in by_number[:_MAX_NAMED]]
+    parts = [_describe_language(language, prefer) for language in by_number[:_MAX_NAMED]]
     if len(by_number) > _MAX_NAMED:
         parts.append(f"{len(by_number) - _MAX_NAMED} more")
     return f"names of people looked for in {', '.join(parts)}" if parts else ""
 
 
-def say_languages(value: object) -> str:
+def say_languages(value: object, prefer: str) -> str:
     """:func:`describe_languages` as a sentence."""
-    said = describe_languages(value)
+    said = describe_languages(value, prefer)
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
@@ -161,7 +166,7 @@ def _read_counts(value: object) -> dict[str, int]:
     return {str(language): count for language, count in pairs if isinstance(count, int)}
 
 
-def _describe_language(language: str) -> str:
+def _describe_language(language: str, prefer: str) -> str:
     name, measured = _NAMES.get(language, language), load_measured().get(language)
     if language == ENGLISH:
         return name
@@ -169,7 +174,7 @@ def _describe_language(language: str) -> str:
         return f"{name_language(language)} (never learned)"
     if measured is None:
         return f"{name} (not measured)"
-    return f"{name} ({measured.left} of {measured.names} left in test chats)"
+    return f"{name} ({measured.left[prefer]} of {measured.names} left in test chats)"
 
 
 def _read_start(texts: Iterable[str]) -> str:

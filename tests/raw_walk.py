@@ -289,6 +289,6 @@ def list_answers(case: RawCase) -> dict[str, Any]:
         "turn": _first(Turn.objects.filter(session__dataset=case.dataset)),
         "words": "write", "action": "tag", "all": "1", "text": "Seen.",
         "kind": "NAME", "label": "1", "reason": "because", "format": "0", "resource": "",
-        "patterns": "X=write", "kinds": ["EMAIL"], "placeholders": "plain", "timestamps": "keep", "sample": 1,
-        "preview": "1", "import_file": file, "before": "1.0.0", "after": "now", "post": "yes", **fields,
+        "patterns": "X=write", "kinds": ["EMAIL"], "placeholders": "plain", "prefer": "recall",
+        "timestamps": "keep", "sample": 1, "preview": "1", "import_file": file, "before": "1.0.0", "after": "now", "post": "yes", **fields,
     }  # fmt: skip

@@ -61,6 +61,7 @@ def answers(**changed: Any) -> dict[str, Any]:
     return {
         "kinds": list(KINDS),
         "placeholders": "plain",
+        "prefer": "recall",
         "timestamps": "keep",
         "fuzz_seconds": "86400",
         "patterns": "",
@@ -194,6 +195,7 @@ def test_counting_the_matches_of_patterns_ends_in_time_and_says_so(
         ({"timestamps": "move", "fuzz_seconds": ""}, "Enter the maximum shift"),
         ({"sample": "0"}, "greater than or equal to 1"),
         ({"placeholders": "other"}, "Select a valid choice"),
+        ({"prefer": "speed"}, "Select a valid choice"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_starts(
@@ -252,7 +254,7 @@ def test_recognizers_of_the_installation_belong_to_every_scrub(
     assert "The recognizers of this installation can't be used." in refused
     assert not JobRun.objects.exists()
     file.write_text("recognizers: [{supported_entity: STAFF, deny_list: [Quibble]}]")
-    assert "find\n        STAFF as well" in curator.get(address("scrub", dataset)).content.decode()
+    assert "installation find STAFF as well" in curator.get(address("scrub", dataset)).content.decode()
     assert curator.post(address("scrub", dataset), given).status_code == 302
     stored = JobRun.objects.get().parameters
     assert Policy.from_json(stored["policy"]).custom_labels == ("STAFF",)

@@ -101,7 +101,14 @@ def test_without_the_permission_to_read_there_are_counts_alone(sign_in: Any, pre
 def test_a_scrub_is_confirmed_only_with_a_warning_about_open_proposals(
     sign_in: Any, previewed: Dataset
 ) -> None:
-    form = {"kinds": ["NAME"], "placeholders": "plain", "timestamps": "keep", "sample": "9", "scrub": "1"}
+    form = {
+        "kinds": ["NAME"],
+        "placeholders": "plain",
+        "prefer": "recall",
+        "timestamps": "keep",
+        "sample": "9",
+        "scrub": "1",
+    }
     page = read(sign_in("curator").post(address("scrub", previewed), form))
     assert "2 words of the preview may be brands or products, and nobody has decided yet." in page
 

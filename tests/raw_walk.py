@@ -290,5 +290,6 @@ def list_answers(case: RawCase) -> dict[str, Any]:
         "words": "write", "action": "tag", "all": "1", "text": "Seen.",
         "kind": "NAME", "label": "1", "reason": "because", "format": "0", "resource": "",
         "patterns": "X=write", "kinds": ["EMAIL"], "placeholders": "plain", "prefer": "recall",
-        "timestamps": "keep", "sample": 1, "preview": "1", "import_file": file, "before": "1.0.0", "after": "now", "post": "yes", **fields,
+        "timestamps": "keep", "sample": 1, "preview": "1", "import_file": file,
+        "before": "1.0.0", "after": "now", "post": "yes", **fields,
     }  # fmt: skip

@@ -25,6 +25,10 @@ NOBODYS = [
     "see section 7.4.2.1",
     "curl/8.5.0 and okhttp/4.12.0",
     "the build number is 10.7.31.9",
+    "The kernel is 4.18.0-553.el8_10.x86_64 here",
+    "Client 6.1.0-18-amd64 crashed",
+    "clients on v1.0.0-beta.11",
+    "glibc-2.28-251.el8_10.2.x86_64 for the customer",
     # user agents
     "Mozilla/5.0 (Macintosh; Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4",
     "UA: Mozilla/5.0 (iPhone; CPU iPhone OS 17_4) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148",
@@ -55,6 +59,7 @@ NOBODYS = [
     "example.org/lib v1.2.3/go.mod h1:ofzkNjhU/4iM/0uOeHXWAMJoI5BBKoz3mzfQsRFIsPo=",
     "image@sha256:454349e422f05297191ead13e21d3db520e5abef52055e4964b82fb213f593a1",
     "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "blake3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262",
     # templates and blanks
     "Dear {customer_name}, hi {{ user.first_name }}",
     "Hi %(user_name)s and ${USERNAME} and $USER_NAME",
@@ -67,6 +72,8 @@ NOBODYS = [
     "j***@mailbox.example or +44 7700 ***123",
     "SSN XXX-XX-6789, name XXXXX",
     "secret=********",
+    "(555) 555-XXXX and 123-45-XXXX",
+    "000-00-0000, 00000000-0000-0000-0000-000000000000",
     # identifiers in backquotes
     "call `judge_budget` first",
     "the field `userName` of `jane_doe_config`",

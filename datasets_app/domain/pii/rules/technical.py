@@ -33,6 +33,11 @@ _BLANK_WORDS = (
     "your|my|insert|enter|add|name|first|last|full|user|customer|client|agent|company|email|e-mail|phone|address|date"
     "|city|street|number|id|order|product|title|vorname|nachname|kunde|nom|nombre|nome"
 )
+# What stands behind the version of a package or kernel: 4.18.0-553.el8_10.x86_64, 1.0.0-beta.11.
+_BUILD = (
+    r"(?:\d{1,6}|(?:alpha|beta|rc|pre|preview|dev|nightly|snapshot|canary|hotfix|build|post|final|release|lts|el"
+    r"|fc|deb|ubuntu|pgdg|generic|aws|azure|gcp|amd|arm|aarch|x86|i[36]86|noarch|rpm)\d{0,4}(?:u\d{1,2})?)"
+)
 _NOTHING_STANDS_IN_IT = lazy_re.compile(
     # Variables of templates: {{ user.name }}, ${USER}, {% if x %}, {name}, %(name)s, %NAME%, $USER_NAME.
     r"\{\{[^{}\n]{1,80}\}\}|\$\{[^{}\n]{1,80}\}|\{%[^%\n]{1,80}%\}|\{[A-Za-z_][\w.|:\[\]-]{0,40}\}"
@@ -44,8 +49,9 @@ _NOTHING_STANDS_IN_IT = lazy_re.compile(
     # Masked values: j***@…, **** 4242, XXX-XX-6789, xxxxxxxx.
     r"|(?:\+?\d{1,4}[ -]){0,2}[\w.+-]{0,20}\*{3,}[\w.*@-]{0,40}(?:[ -]\*{3,}){0,4}(?:[ -]\d{2,4}\b)?"
     r"|\b(?:[Xx]{3,}|[Xx]{2}(?=-))(?:[-. ]?(?:[Xx]{2,}|\d{2,4})){0,4}\b"
+    r"|(?<![\w-])\(?\d{3}\)?[-. ]?\d{2,3}[-. ][Xx]{4}\b|\b000-00-0000\b|\b0{8}(?:-0{4}){3}-0{12}\b"
     # Digests and check sums: sha512-…, sha256:…, h1:….
-    r"|\b(?:sha-?(?:1|224|256|384|512)|md5|blake\w{2,4}|h1)[-:=] ?[A-Za-z0-9+/_-]{16,}={0,2}"
+    r"|\b(?:sha-?(?:1|224|256|384|512)|md5|blake\w{1,4}|h1)[-:=] ?[A-Za-z0-9+/_-]{16,}={0,2}"
     # Public ids of API objects: a short word and many letters and digits. Keys begin otherwise (sk-, rk_,
     # pat-).
     r"|(?<![\w-])(?:chatcmpl|cmpl|msg|run|thread|call|toolu|srvtoolu|asst|resp|step|file|batch|req|ftjob|evt|conv|item|fc|gen"
@@ -58,6 +64,8 @@ _NOTHING_STANDS_IN_IT = lazy_re.compile(
     # User agents, and names with a version: Mozilla/5.0 (X11; …), Chrome/121.0.0.0.
     r"|\bMozilla/\d\.\d(?: \([^()\n]{0,160}\)| [A-Za-z.]{2,24}/[\w.]{1,24}| (?:Mobile|like Gecko)){1,16}"
     r"|(?<![/\w])[A-Za-z][\w.-]{1,30}/\d{1,5}(?:\.\d{1,6}){1,4}\b"
+    rf"|(?<![^\W_]|[.@+])(?=[\w.+~-]{{0,80}}[a-z])v?\d{{1,4}}(?:\.\d{{1,5}}){{1,2}}[a-z]?"
+    rf"(?:[-+~_.]{_BUILD}){{1,8}}(?![\w@])"
 )
 _CODE = r"(?=[\w./-]{0,30}\d)[A-Za-z0-9][\w./-]{2,40}(?: \d{2,9}\b){0,4}"
 _PRODUCT_CODE = re.compile(
@@ -81,6 +89,7 @@ _IDENTIFIER = re.compile(r"`[\w.$@:/\\<>\[\](){}=+*,'\"-]{1,120}`|```.*", re.DOT
 # Signs and words without which there is none of all this.
 _MAY_HOLD = re.compile(
     r"\d\d \d\d \d\d \d\d \d\d \d\d|[`{*<%$]|\[(?!\w+\])|\[[A-Za-z]{2}|[Xx]{3}|X-X|[A-Za-z]/\d|sha\d"
+    r"|\.\d{1,5}[a-z]?[-+~_]\w|0-0000"
     r"|(?:[a-z\d]|md5|h1)[-:_=][A-Za-z0-9+/]{12}"
     r"|\b(?:ULID|UUID|GUID|[A-Z]{2,4}N|UPC|SKU|OID|RFC|P/N|P\.?O\b|ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU|BS|NF|JIS|GB|RAL|Pantone|UL|SAE|NEMA|CEE|VDE|KB\d|CVE|CWE|GHSA|MS\d|[Pp]art|PART|[Mm]od[eè]l|[Ii]tem|[Aa]rt|[Pp]rod|[Tt]eile|[Rr]éf|[Rr]ef|[Cc][óo]d"
     r"|[Vv]aren|[Nn]umer|[Uu]lid|[Uu]uid|[Gg]uid|[Nn]anoid|NANOID|[Cc]uid|[Ee][Tt]ag|E-?TAG|[Tt]race|[Rr]equest|[Ss]pan|COMMIT|SHA\b|[Cc]ommit|sha\b|[0-7][0-9A-HJ-NP-TV-Z]{25}|ГОСТ|арт|Арт)|[型品货商상]"

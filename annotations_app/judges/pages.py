@@ -57,19 +57,26 @@ class _Test(NamedTuple):
 def judges(request: HttpRequest, pk: int) -> HttpResponse:
     """GET measures the run that the query names, or the latest that isn't of a draft. POST starts one."""
     campaign = visible_campaign(request, pk, "view_annotation")
-    may_run = request.user.has_perm("annotations_app.change_campaign")
-    options = _form_options(request, campaign)
-    form = JudgeForm(request.POST or None, **options)
-    if request.method == "POST" and may_run and form.is_valid():
+    form = JudgeForm(request.POST or None, **_form_options(request, campaign))
+    if request.method == "POST" and _may_run(request) and form.is_valid():
         return start_and_show_job(request, "run_judge", campaign.dataset, form.make_parameters(campaign))
+    return _render_judges(request, campaign, form=form)
+
+
+def _render_judges(
+    request: HttpRequest, campaign: Campaign, *, judge: Judge | None = None, **filled_in: Form
+) -> HttpResponse:
+    """``filled_in`` are forms with errors; ``judge`` is the one that they are about."""
+    may_run, options = _may_run(request), _form_options(request, campaign)
     may_read = raw_access.may_read(request.user, campaign.dataset)
     runs = list(_runs(campaign)[:MAX_RUNS])
     chosen = parse_pk(request.GET.get("run", ""))
     of_judges = [one for one in runs if not is_draft(one.judge)]
-    run = next((one for one in runs if one.pk == chosen), next(iter(of_judges or runs), None))
+    shown = (one for one in runs if one.judge == judge or one.pk == chosen)
+    run = next(shown, next(iter(of_judges or runs), None))
     tests = _list_tests(request, campaign, runs)
     context = {
-        "form": form if may_run else None,
+        "form": JudgeForm(**options) if may_run else None,
         "jury_form": JuryForm(**options) if may_run else None,
         "runs": [(one, tests.get((one.judge_id, one.prompt_digest), [])) for one in runs],
         "report": measure_judge(run, with_tags=may_read) if run else None,
@@ -85,6 +92,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "tests": tests.get((run.judge_id, run.prompt_digest), []) if run else [],
         "is_testable": campaign.split == LOCKED_SPLIT,
         "certify_form": CertifyForm(campaign) if list_certifiable(campaign) else None,
+        **(filled_in if may_run else {}),
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)
 
@@ -96,7 +104,7 @@ def jury(request: HttpRequest, pk: int) -> HttpResponse:
     form = JuryForm(request.POST, **_form_options(request, campaign))
     if form.is_valid():
         return start_and_show_job(request, "form_jury", campaign.dataset, form.make_parameters(campaign))
-    return _show_errors(request, campaign, form)
+    return _render_judges(request, campaign, jury_form=form)
 
 
 @require_POST
@@ -124,7 +132,7 @@ def improve(request: HttpRequest, pk: int) -> HttpResponse:
     if form.is_valid():
         parameters = form.make_parameters(campaign, judge)
         return start_and_show_job(request, "improve_judge", campaign.dataset, parameters)
-    return _show_errors(request, campaign, form)
+    return _render_judges(request, campaign, judge=judge, improve_form=form)
 
 
 @require_POST
@@ -205,11 +213,8 @@ def _list_sides(campaign: Campaign, turn: int) -> list[tuple[str, str]]:
     return [(name, text[:MAX_TEXT_CHARACTERS]) for name, text in sides]
 
 
-def _show_errors(request: HttpRequest, campaign: Campaign, form: Form) -> HttpResponse:
-    for name, error in form.errors.items():
-        label = f"{form.fields[name].label}: " if name in form.fields else ""
-        messages.error(request, f"{label}{' '.join(map(str, error))}")
-    return redirect(campaign_url(campaign, "judges"))
+def _may_run(request: HttpRequest) -> bool:
+    return request.user.has_perm("annotations_app.change_campaign")
 
 
 def _form_options(request: HttpRequest, campaign: Campaign) -> dict[str, bool]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -164,13 +165,18 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
         env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT)},
         cwd=tmp_path,
         stderr=subprocess.PIPE,
+        start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not any(path.stat().st_size for path in tmp_path.iterdir()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    try:
+        deadline = time.monotonic() + 60
+        while not any(path.stat().st_size for path in tmp_path.iterdir()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130
     assert b"Traceback" not in errors
     assert not list(tmp_path.iterdir())

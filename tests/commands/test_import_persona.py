@@ -88,4 +88,5 @@ def test_retention_rules_go_in_and_come_out(tmp_path: Path, manage: Any) -> None
     wrong = manage("import_retention_rules", "-", input=b"policies: [{pattern: x, retention: soon}]")
     assert wrong.returncode == 1
     assert "policy 1: retention must be like" in wrong.stderr
+    assert "standard input" in wrong.stderr
     assert RetentionPolicy.objects.get().pattern == "*_prod_*.jsonl"

@@ -123,5 +123,6 @@ def test_what_is_not_judged_is_told_with_its_share(campaign: Campaign, manage: A
     assert "Not judged: 3 (5.0%)." in ended.stdout
     assert "3: the model declined to answer" in ended.stdout
     assert manage("run_judge", "nothing").returncode == 2
+    assert "standard input is not a valid judge" in manage("import_judge", "-", input=b"[]").stderr
     exported = manage("export_judge", "brand").stdout
     assert "model: openai:tiny" in exported

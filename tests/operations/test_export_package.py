@@ -84,7 +84,7 @@ def test_a_dataset_goes_out_with_all_its_papers(dataset: Dataset, tmp_path: Path
     assert "Apache-2.0 is assumed" in result.notices[0]
     assert "Apache License" in (out / "LICENSE").read_text()
     stated = yaml.safe_load((out / "data/support.meta.yaml").read_text())
-    assert (stated["total_turns"], len(stated["sha256"])) == (8, 64)
+    assert (stated["total_turns"], len(stated["sha256"]), stated["license"]) == (8, 64, "Apache-2.0")
     report = json.loads((out / "quality_report.json").read_text())
     assert report["checks"]["turns"] == 8
     assert len(report["sharing"]) == 9

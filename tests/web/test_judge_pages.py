@@ -63,6 +63,17 @@ def test_from_the_form_to_the_replies_that_a_judge_gets_wrong(lead: Client, camp
     assert lead.get(address("judged", campaign.pk, run.pk) + "?criterion=nothing").status_code == 404
 
 
+def test_a_jury_that_is_refused_keeps_what_was_typed(lead: Client, campaign: Campaign) -> None:
+    typed = {"name": "panel of two", "members": ["offline"], "max_tokens": "many"}
+    answer = lead.post(address("jury", campaign.pk), typed)
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert 'value="panel of two"' in html
+    assert 'value="many"' in html
+    assert "Enter a whole number." in html
+    assert f'action="{address("judges", campaign.pk)}"' in html
+
+
 def test_verdicts_are_shown_to_annotators_on_request(lead: Client, campaign: Campaign) -> None:
     run_judge(campaign, get_judge("offline"))
     lead.post(address("reveal", campaign.pk), {"judge": JudgeRun.objects.get().judge_id})

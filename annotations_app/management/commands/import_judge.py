@@ -2,6 +2,7 @@ from typing import Any
 
 from annotations_app.judges.judges import import_judge
 from datasets_app.command_line.options import option
+from datasets_app.command_line.streams import show_name
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
 
@@ -19,5 +20,5 @@ exit codes:
     arguments = (option("file FILE", "a YAML file (-: stdin)"),)
 
     def handle(self, *, file: str, **options: Any) -> None:
-        imported = import_judge(read_text(file), file_name=file)
+        imported = import_judge(read_text(file), file_name=show_name(file))
         self.stdout.write(f"{imported.judge.full_name}: {imported.change}.")

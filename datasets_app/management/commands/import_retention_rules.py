@@ -1,6 +1,7 @@
 from typing import Any
 
 from datasets_app.command_line.options import option
+from datasets_app.command_line.streams import show_name
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
@@ -21,7 +22,7 @@ exit codes:
     arguments = (option("file FILE", "a retention.yaml, or - for standard input"),)
 
     def handle(self, *, file: str, **_: Any) -> None:
-        count = import_retention_rules(read_text(file), file_name=file)
+        count = import_retention_rules(read_text(file), file_name=show_name(file))
         self.stdout.write(
             f"{format_count(count, 'retention rule')} imported. "
             "New and changed rules delete nothing until you activate them with activate_retention."

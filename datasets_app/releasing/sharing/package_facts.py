@@ -14,7 +14,14 @@ from datasets_app.checking.check_dataset import current_report, is_scrubbed_sinc
 from datasets_app.domain.generation.offline import GENERATOR as OFFLINE_WRITER
 from datasets_app.domain.metadata.licenses import find_spdx_id
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
-from datasets_app.domain.packages.package import JSONL, CheckSummary, Package, ScrubSummary, SharingAnswer
+from datasets_app.domain.packages.package import (
+    DEFAULT_LICENSE,
+    JSONL,
+    CheckSummary,
+    Package,
+    ScrubSummary,
+    SharingAnswer,
+)
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ReleaseFile, ScrubRun
 from datasets_app.releasing import files
@@ -86,21 +93,20 @@ def _build_package(
         # A release states what was known on its day.
         metadata = add_quality(metadata, statement)
     whole = [file for file in written.files if file.format == JSONL]
+    notices, stated = list(written.notices), metadata.license
     metadata = replace(
         metadata,
         name=dataset.name,
+        license=metadata.license or DEFAULT_LICENSE,
         total_sessions=counts.sessions,
         total_turns=counts.turns,
         # No digest covers several files.
         sha256=whole[0].sha256 if len(whole) == 1 else None,
     )
-    notices = list(written.notices)
-    if not metadata.license:
-        notices.append("This dataset states no license; Apache-2.0 is assumed.")
-    elif find_spdx_id(metadata.license) is None:
-        notices.append(
-            f"The license {metadata.license} is no SPDX id that is known here, so LICENSE lacks its text."
-        )
+    if not stated:
+        notices.append(f"This dataset states no license; {DEFAULT_LICENSE} is assumed.")
+    elif find_spdx_id(stated) is None:
+        notices.append(f"The license {stated} is no SPDX id that is known here, so LICENSE lacks its text.")
     language = metadata.extra.get(LANGUAGE_KEY)
     # The application's own phrases are English.
     if not language and metadata.generator == OFFLINE_WRITER:

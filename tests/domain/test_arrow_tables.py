@@ -3,19 +3,21 @@
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.arrow_tables import TableScrubber
+from datasets_app.domain.pii.arrow_tables import TableScrubber, load_table_scrubber
 from datasets_app.domain.pii.batches import SCRUB, ScrubSetup, make_batch_worker
 from datasets_app.domain.pii.policy import Policy
 
 pyarrow = pytest.importorskip("pyarrow")
 
 KEY = b"k" * 32
+PROJECT = Path(__file__).resolve().parents[2]
 TURNS = [
     turn
     for number in range(40)
@@ -123,3 +125,32 @@ def test_two_workers_of_a_cluster_lose_nothing_when_one_is_killed(
         ray.shutdown()
     assert killed.exists()
     assert read_lines(pyarrow.concat_tables(found)) == scrub_lines(sorted(turns))
+
+
+def test_two_workers_of_spark_lose_nothing_when_one_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark", reason="needs Java and Spark: pip install pyspark==4.3.0")
+    from pyspark.sql import SparkSession, functions
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    killed = tmp_path / "killed"
+
+    def scrub(table):
+        if not killed.exists():
+            killed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return load_table_scrubber(Policy(), KEY)(table.drop_columns(["part"]))
+
+    turns = [turn._replace(session_id=f"{copy}-{turn.session_id}") for copy in range(8) for turn in TURNS]
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.executorEnv.PYTHONPATH", str(PROJECT)).getOrCreate()
+    try:
+        rows = spark.createDataFrame(make_table(turns))
+        parts = functions.pmod(functions.crc32("session_id"), functions.lit(8))
+        scrubbed = rows.withColumn("part", parts).groupBy("part").applyInArrow(scrub, rows.schema)
+        found = scrubbed.toArrow()
+    finally:
+        spark.stop()
+    assert killed.exists()
+    assert read_lines(found) == scrub_lines(sorted(turns))

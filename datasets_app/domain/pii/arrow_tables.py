@@ -5,6 +5,7 @@ object. Needs pyarrow. See docs/scrubbing.md.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.conversations.jsonl import decode_object, encode_line, parse_turn_object
@@ -33,6 +34,12 @@ class TableScrubber:
         scrubbed = self._work((SCRUB, turns))
         assert isinstance(scrubbed, ScrubbedBatch)
         return _make_table(map(decode_object, scrubbed.lines.splitlines()), table)
+
+
+@cache
+def load_table_scrubber(policy: Policy, key: bytes, persona_terms: tuple[str, ...] = ()) -> TableScrubber:
+    """One in each process, for engines that call a function (Spark) instead of making an object (Ray)."""
+    return TableScrubber(policy, key, persona_terms)
 
 
 def _parse_row(row: dict[str, Any]) -> TurnRecord:

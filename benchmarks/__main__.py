@@ -28,7 +28,7 @@ QUICK_ARGUMENTS = {
     "export": "--turns 10000 --rounds 1",
     "generate": "--sessions 100 1000",
     "growth": "--turns 2000 20000 --datasets 2 20 --rounds 1",
-    "import": "--turns 20000 --rounds 1",
+    "import": "--turns 20000 --typed 10000 --rounds 1",
     "keys": "--sessions 500 1000 --rounds 3",
     "llm": "--rounds 1",
     "next_item": "--replies 10000 --small 1000 --rounds 5 --before 200",

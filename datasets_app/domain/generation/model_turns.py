@@ -1,6 +1,6 @@
-"""Decisions before a model writes a session, and the turns made of its texts."""
+"""Decisions before a model writes a session, and the turns made of the texts of any writer."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.chance import SeededRandom
@@ -29,9 +29,12 @@ def choose_off_brand_turns(planned: PlannedSession) -> frozenset[int]:
     return frozenset(SeededRandom(f"{planned.seed}/brand").shuffle_copy(replies)[:wanted])
 
 
-def build_turns(planned: PlannedSession, texts: Sequence[str]) -> list[TurnRecord]:
-    """The turns of a session; each reply has the tag of its intended tone."""
-    off = choose_off_brand_turns(planned)
+def build_turns(
+    planned: PlannedSession, texts: Sequence[str], off: Container[int] | None = None
+) -> list[TurnRecord]:
+    """The turns of a session; each reply has the tag of its intended tone. ``off`` are those (from 1) that
+    give way, by default the ones that a model is told of."""
+    off = choose_off_brand_turns(planned) if off is None else off
     turns = []
     for index, text in enumerate(texts, 1):
         tags = list(planned.tags)

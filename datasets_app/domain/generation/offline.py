@@ -10,6 +10,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import Filler
+from datasets_app.domain.generation.model_turns import build_turns
 from datasets_app.domain.generation.moves import (
     ENDING,
     QUESTION_BACK,
@@ -22,8 +23,6 @@ from datasets_app.domain.generation.phrases import PhraseLists
 from datasets_app.domain.generation.plan import (
     BRAND_TRAP,
     EDGE_CASE,
-    OFF_BRAND,
-    ON_BRAND,
     SAFETY_TRAP,
     PlannedSession,
 )
@@ -87,7 +86,13 @@ class OfflineWriter:
 
     def write(self, planned: PlannedSession) -> list[TurnRecord]:
         """Write one planned session, as a function of it, the persona and the phrases."""
-        return list(self._build_turns(planned, _SessionWriter(planned, self.voice).write_exchanges()))
+        texts: list[str] = []
+        off: set[int] = set()
+        for user, assistant, on_brand in _SessionWriter(planned, self.voice).write_exchanges():
+            texts += [user, assistant]
+            if not on_brand:
+                off.add(len(texts))
+        return build_turns(planned, texts[: planned.turns], off)
 
     def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[WrittenSession]:
         """Write all in order. A session that repeats an earlier reply is rewritten, so each depends on all
@@ -123,17 +128,6 @@ class OfflineWriter:
             "lexicon_entries_left_out": unspoken or None,
             "reproducible": True,
         }
-
-    def _build_turns(self, planned: PlannedSession, exchanges: Iterable[_Exchange]) -> Iterator[TurnRecord]:
-        persona, tags, index = planned.persona_id, list(planned.tags), 1
-        for user, assistant, on_brand in exchanges:
-            yield TurnRecord(planned.session_id, index, "user", user, tags, persona)
-            if index < planned.turns:
-                label = ON_BRAND if on_brand else OFF_BRAND
-                yield TurnRecord(
-                    planned.session_id, index + 1, "assistant", assistant, [*tags, label], persona
-                )
-            index += 2
 
 
 class _SessionWriter:

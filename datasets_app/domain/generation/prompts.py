@@ -8,9 +8,8 @@ from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.model_turns import choose_off_brand_turns, choose_probe_words
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.generation.session_schema import JSON_SCHEMA
+from datasets_app.domain.model_calls.calls import Message
 from datasets_app.domain.personas.persona import PersonaDocument
-
-Message = dict[str, str]
 
 SYSTEM_PROMPT = """\
 You write conversations that a team uses to test its own assistant: both what a user says and what the \

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from datasets_app.domain.traces.attributes import KINDS
 from datasets_app.domain.traces.exchanges import make_span
 from datasets_app.domain.traces.records import Span
 from datasets_app.domain.traces.values import (
@@ -16,14 +17,7 @@ from datasets_app.domain.traces.values import (
     to_seconds,
 )
 
-_KINDS = {
-    "llm": "model",
-    "tool": "tool",
-    "retriever": "aside",
-    "embedding": "aside",
-    "prompt": "aside",
-    "parser": "aside",
-}
+_KINDS = KINDS | {"prompt": "aside"}
 _THREAD = ("session_id", "thread_id", "conversation_id")
 
 

@@ -92,11 +92,9 @@ def parse_metadata(text: str) -> DatasetMetadata:
     """The text of a ``.meta.yaml`` → metadata. Raises :class:`MetadataError`; nothing else."""
     if len(text) > MAX_CHARACTERS:
         raise MetadataError("", f"at most {MAX_CHARACTERS:,} characters", f"{len(text):,}")
-    loader = None
     try:
         check_events(text, allow_aliases=False)
-        loader = _PlainLoader(text)
-        return _build_metadata(loader, loader.get_single_node())
+        return _build_metadata(yaml.compose(text, _PlainLoader))
     except YamlError as error:
         raise MetadataError("", message=str(error)) from None
     except yaml.MarkedYAMLError as error:
@@ -105,9 +103,6 @@ def parse_metadata(text: str) -> DatasetMetadata:
         raise MetadataError("", "valid YAML", f"a mistake{where}") from None
     except (yaml.YAMLError, UnicodeError, RecursionError):
         raise MetadataError("", "valid YAML", "characters that can't stand in it") from None
-    finally:
-        if loader is not None:
-            loader.dispose()
 
 
 def read_metadata(path: Path) -> DatasetMetadata | None:
@@ -135,7 +130,7 @@ def metadata_path(data_path: Path) -> Path:
     return data_path.with_name(f"{name}.meta.yaml")
 
 
-def _build_metadata(loader: Any, root: Any) -> DatasetMetadata:
+def _build_metadata(root: Any) -> DatasetMetadata:
     if root is None:
         return DatasetMetadata()
     if not isinstance(root, yaml.MappingNode):
@@ -147,9 +142,9 @@ def _build_metadata(loader: Any, root: Any) -> DatasetMetadata:
             raise MetadataError(key, "each field once", "the field twice")
         read = _READERS.get(key)
         if read is not None:
-            known[key] = read(loader, key, node)
+            known[key] = read(key, node)
         else:
-            extra[key] = _read_plain_value(loader, key, node)
+            extra[key] = _read_plain_value(key, node)
     return DatasetMetadata(**known, extra=extra)
 
 
@@ -162,71 +157,63 @@ def _read_entries(node: Any, within: str) -> list[tuple[str, Any]]:
     return entries
 
 
-def _read_text(loader: Any, name: str, node: Any) -> str | None:
+def _read_text(name: str, node: Any) -> str | None:
     if not isinstance(node, yaml.ScalarNode):
         raise MetadataError(name, "text", _describe_node(node))
     # The characters as written: version 1.10 is not the number 1.1.
     return None if _is_null(node) else _check_storable(name, node.value)
 
 
-def _read_texts(loader: Any, name: str, node: Any) -> list[str]:
+def _read_texts(name: str, node: Any) -> list[str]:
     if isinstance(node, yaml.ScalarNode):
-        text = _read_text(loader, name, node)
+        text = _read_text(name, node)
         return [] if text is None else [text]
     if not isinstance(node, yaml.SequenceNode):
         raise MetadataError(name, "a list of texts", _describe_node(node))
-    return [_read_text(loader, name, item) or "" for item in node.value]
+    return [_read_text(name, item) or "" for item in node.value]
 
 
-def _read_dates(loader: Any, name: str, node: Any) -> str | list[str] | dict[str, str] | None:
+def _read_dates(name: str, node: Any) -> str | list[str] | dict[str, str] | None:
     if isinstance(node, yaml.MappingNode):
-        return {
-            key: _read_text(loader, f"{name}.{key}", value) or "" for key, value in _read_entries(node, name)
-        }
-    return (
-        _read_texts(loader, name, node)
-        if isinstance(node, yaml.SequenceNode)
-        else _read_text(loader, name, node)
-    )
+        return {key: _read_text(f"{name}.{key}", value) or "" for key, value in _read_entries(node, name)}
+    return _read_texts(name, node) if isinstance(node, yaml.SequenceNode) else _read_text(name, node)
 
 
-def _read_integer(loader: Any, name: str, node: Any) -> int | None:
-    value = _read_plain_value(loader, name, node)
+def _read_integer(name: str, node: Any) -> int | None:
+    value = _read_plain_value(name, node)
     if value is None or type(value) is int:
         return value
     raise MetadataError(name, "a whole number", _describe_node(node))
 
 
-def _read_count(loader: Any, name: str, node: Any) -> int | None:
-    value = _read_integer(loader, name, node)
+def _read_count(name: str, node: Any) -> int | None:
+    value = _read_integer(name, node)
     if value is not None and value < 0:
         raise MetadataError(name, "a number from 0", "a negative one")
     return value
 
 
-def _read_number(loader: Any, name: str, node: Any) -> float | None:
-    value = _read_plain_value(loader, name, node)
+def _read_number(name: str, node: Any) -> float | None:
+    value = _read_plain_value(name, node)
     if value is None or type(value) in (int, float):
         return value if value is None else float(value)
     raise MetadataError(name, "a number", _describe_node(node))
 
 
-def _read_plain_value(loader: Any, name: str, node: Any) -> Any:
+def _read_plain_value(name: str, node: Any) -> Any:
     """A node as a value that JSON has as well."""
     if isinstance(node, yaml.MappingNode):
-        return {
-            key: _read_plain_value(loader, f"{name}.{key}", value) for key, value in _read_entries(node, name)
-        }
+        return {key: _read_plain_value(f"{name}.{key}", value) for key, value in _read_entries(node, name)}
     if isinstance(node, yaml.SequenceNode):
-        return [_read_plain_value(loader, name, item) for item in node.value]
+        return [_read_plain_value(name, item) for item in node.value]
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind == "str":
         return _check_storable(name, node.value)
-    if kind not in ("null", "bool", "int", "float"):
+    if kind not in _SCALARS:
         raise MetadataError(name, "a plain value", "a YAML tag")
     try:
-        value = loader.construct_object(node)
-    except (ValueError, KeyError, yaml.YAMLError):
+        value = _SCALARS[kind](node.value)
+    except (ValueError, KeyError):
         raise MetadataError(name, f"a value of kind {kind}", "something else") from None
     if isinstance(value, float) and not math.isfinite(value):
         raise MetadataError(name, "a finite number", "infinity or no number")
@@ -252,7 +239,13 @@ def _describe_node(node: Any) -> str:
     return kinds.get(node.tag.removeprefix("tag:yaml.org,2002:"), "text")
 
 
-_Reader = Callable[[Any, str, Any], Any]
+_SCALARS: dict[str, Callable[[str], Any]] = {
+    "null": lambda text: None,
+    "bool": lambda text: {"true": True, "false": False}[text.lower()],
+    "int": int,
+    "float": float,
+}
+_Reader = Callable[[str, Any], Any]
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(
         ("name", "version", "created", "source", "license", "attribution", "generator", "model", "sha256"),

@@ -15,12 +15,12 @@ _ID = re.compile(r"[0-9a-f]+")
 _GZIP = 31
 
 
-class InvalidBody(Exception):
-    """The message is sent to the client, and never quotes what it sent."""
+class Refusal(Exception):
+    """What is answered instead. ``message`` never quotes what the client has sent."""
 
-
-class TooLarge(Exception):
-    pass
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
 
 
 class _Scope(msgspec.Struct):
@@ -40,34 +40,34 @@ _decode_span = msgspec.json.Decoder().decode
 
 
 def unpack_gzip(body: bytes, max_bytes: int) -> bytes:
-    """Raises TooLarge before more than ``max_bytes`` are unpacked."""
+    """Raises Refusal before more than ``max_bytes`` are unpacked."""
     unpacker = zlib.decompressobj(_GZIP)
     try:
         unpacked = unpacker.decompress(body, max_bytes + 1)
     except zlib.error:
-        raise InvalidBody("The body is not valid gzip.") from None
+        raise Refusal(400, "The body is not valid gzip.") from None
     if len(unpacked) > max_bytes:
-        raise TooLarge
+        raise Refusal(413, f"More than {max_bytes} bytes; send fewer.")
     if not unpacker.eof:
-        raise InvalidBody("The gzip body is cut off.")
+        raise Refusal(400, "The gzip body is cut off.")
     return unpacked
 
 
 def split_request(body: bytes, content_type: str) -> Sequence[Any]:
-    """The spans, still encoded, for :func:`read_spans`. Raises InvalidBody."""
+    """The spans, still encoded, for :func:`read_spans`. Raises Refusal."""
     if content_type == PROTOBUF:
         from datasets_app.sources import otlp_protobuf
 
         try:
             return otlp_protobuf.split_request(body)
         except ValueError:
-            raise InvalidBody("The body is not a valid ExportTraceServiceRequest.") from None
+            raise Refusal(400, "The body is not a valid ExportTraceServiceRequest.") from None
     try:
         request = _decode_request(body)
     except msgspec.ValidationError:
-        raise InvalidBody("The body is not an ExportTraceServiceRequest.") from None
+        raise Refusal(400, "The body is not an ExportTraceServiceRequest.") from None
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        raise InvalidBody("The body is not valid JSON.") from None
+        raise Refusal(400, "The body is not valid JSON.") from None
     return [
         span
         for resource in request.resourceSpans or ()

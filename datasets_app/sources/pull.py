@@ -1,7 +1,5 @@
 """Pulls new conversations from a source into its dataset: all of one pull, or nothing."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,7 +51,8 @@ def pull_source(
     temporary files and quarantined sessions (in ``quarantine``). Progress is in conversations. If it raises,
     or the process dies, nothing is saved, and the next pull starts from the same place.
     """
-    with transaction.atomic(), _lock(source):
+    with transaction.atomic():
+        _lock(source)
         delivery = _fetch(source, folder, since, report_progress)
         quarantine = folder / "quarantine"
         quarantine.mkdir()
@@ -118,11 +117,10 @@ def start_follow_ups(source: Source, sessions: int, job_run: JobRun, *, scrub: b
         runs.request_text_scan_of(source.dataset_name, actor=actor)
 
 
-@contextmanager
-def _lock(source: Source) -> Iterator[None]:
+def _lock(source: Source) -> None:
+    """Until the transaction ends."""
     if not fetch_value("SELECT pg_try_advisory_xact_lock(%s, %s)", [_PULL_LOCK, source.pk % 2**31]):
         raise UserError(f"Another pull of {source.name} is running. Pull again when it has finished.")
-    yield
 
 
 def _fetch(

@@ -42,10 +42,6 @@ _COPY = f"COPY datasets_app_receivedspan ({', '.join(_COLUMNS)}) FROM STDIN (FOR
 _BATCH = 10_000
 
 
-class SpoolFull(Exception):
-    """As much waits to become conversations as may."""
-
-
 def find_receiver(token: str) -> Source | None:
     """The source with this token that may receive now."""
     source = Source.objects.filter(
@@ -57,7 +53,7 @@ def find_receiver(token: str) -> Source | None:
 
 def receive(source: Source, body: bytes, content_type: str) -> int:
     """Commit the spans of a request, or the request if they are many; returns how many can't be read as
-    spans, as far as that is known. Raises SpoolFull and InvalidBody."""
+    spans, as far as that is known. Raises Refusal."""
     _refuse_if_full()
     spans = otlp_body.split_request(body, content_type)
     _waiting["bytes"] += len(body)
@@ -81,7 +77,7 @@ def store_request(key: int) -> None:
     try:
         spans = otlp_body.split_request(gzip.decompress(request.body), request.content_type)
         rejected = 0
-    except (otlp_body.InvalidBody, OSError, EOFError, zlib.error):
+    except (otlp_body.Refusal, OSError, EOFError, zlib.error):
         spans, rejected = [], request.spans
     rows = ReceivedRequest.objects.select_for_update().filter(pk=key)
     for batch in batched(spans, _BATCH):
@@ -140,4 +136,4 @@ def _refuse_if_full() -> None:
         _waiting["bytes"] = sum(rows.aggregate(sum=Sum("size", default=0))["sum"] for rows in tables)
         _waiting["at"] = time.monotonic()
     if _waiting["bytes"] >= settings.OTLP_MAX_WAITING_BYTES:
-        raise SpoolFull
+        raise otlp_body.Refusal(429, "Too many spans wait to be processed.")

@@ -15,7 +15,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from datasets_app.core.web.uploads import reads_own_body
 from datasets_app.sources import otlp_body
-from datasets_app.sources.receive import SpoolFull, find_receiver, receive
+from datasets_app.sources.otlp_body import Refusal
+from datasets_app.sources.receive import find_receiver, receive
 
 log = logging.getLogger(__name__)
 
@@ -27,21 +28,15 @@ _at_work = threading.BoundedSemaphore(MAX_AT_WORK)
 _BLOCK_BYTES = 1 << 16
 
 
-class _Refusal(Exception):
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status, self.message = status, message
-
-
 @csrf_exempt
 @reads_own_body
 def receive_traces(request: HttpRequest) -> HttpResponse:
     content_type = (request.content_type or "").lower()
     try:
         if request.method != "POST":
-            raise _Refusal(405, "Send spans with POST.")
+            raise Refusal(405, "Send spans with POST.")
         return _receive(request, content_type)
-    except _Refusal as refusal:
+    except Refusal as refusal:
         response = HttpResponse(
             otlp_body.make_error(content_type, refusal.message),
             content_type if content_type == otlp_body.PROTOBUF else otlp_body.JSON,
@@ -60,26 +55,20 @@ def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
     try:
         source = find_receiver(_read_token(request))
         if source is None:
-            raise _Refusal(401, "The token is missing or unknown, or its source is off.")
+            raise Refusal(401, "The token is missing or unknown, or its source is off.")
         if content_type not in (otlp_body.PROTOBUF, otlp_body.JSON):
-            raise _Refusal(415, f"Send {otlp_body.PROTOBUF} or {otlp_body.JSON}.")
+            raise Refusal(415, f"Send {otlp_body.PROTOBUF} or {otlp_body.JSON}.")
         body = _read_body(request)
         if not _at_work.acquire(blocking=False):
-            raise _Refusal(503, "Too many requests at once; send again.")
+            raise Refusal(503, "Too many requests at once; send again.")
         try:
             rejected = receive(source, body, content_type)
         finally:
             _at_work.release()
-    except otlp_body.TooLarge:
-        raise _Refusal(413, f"More than {settings.OTLP_MAX_BYTES} bytes; send fewer.") from None
-    except otlp_body.InvalidBody as error:
-        raise _Refusal(400, str(error)) from None
-    except SpoolFull:
-        raise _Refusal(429, "Too many spans wait to be processed.") from None
     except (DatabaseError, InterfaceError) as error:
         # Its message could quote what was sent.
         log.error("received spans could not be stored: %s", type(error).__name__)
-        raise _Refusal(503, "The spans could not be stored.") from None
+        raise Refusal(503, "The spans could not be stored.") from None
     return HttpResponse(otlp_body.make_response(content_type, rejected), content_type)
 
 
@@ -92,13 +81,13 @@ def _read_body(request: Any) -> bytes:
     limit = settings.OTLP_MAX_BYTES
     encoding = request.headers.get("Content-Encoding", "identity").lower()
     if encoding not in ("identity", "gzip"):
-        raise _Refusal(415, "Send the body uncompressed or with gzip.")
+        raise Refusal(415, "Send the body uncompressed or with gzip.")
     length = int(request.META.get("CONTENT_LENGTH") or 0)
     if length > limit:
-        raise otlp_body.TooLarge
+        raise Refusal(413, f"More than {limit} bytes; send fewer.")
     body = bytearray()
     while block := request.read(min(_BLOCK_BYTES, length - len(body) or 1)):
         body += block
     if len(body) < length:
-        raise _Refusal(400, "The body is shorter than its Content-Length.")
+        raise Refusal(400, "The body is shorter than its Content-Length.")
     return otlp_body.unpack_gzip(bytes(body), limit) if encoding == "gzip" else bytes(body)

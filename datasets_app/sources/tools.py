@@ -162,21 +162,25 @@ def _phoenix_headers(token: str) -> dict[str, str]:
 def _fetch_phoenix(client: ApiClient, source: Source, rule: Rule, window: Window) -> Records:
     """Spans of traces that begin before the window's end; the others are for the next pull."""
     project = f"/v1/projects/{quote(source.project, safe='')}"
-    times = {"start_time": _format(window.start), "end_time": _format(window.end + OVERLAP)}
-
-    def fetch(cursor: str | None) -> Any:
-        query = {"limit": PAGE_SIZE, **times, **({"cursor": cursor} if cursor else {})}
-        return client.get(f"{project}/spans", query)
-
+    times = [("start_time", _format(window.start)), ("end_time", _format(window.end + OVERLAP))]
     starts: dict[str, float] = {}
-    for page in _list_pages(client, fetch, "data", lambda answer: answer.get("next_cursor")):
+    for page in _list_phoenix(client, f"{project}/spans", times):
         for span in page:
             trace, start = _phoenix_trace(span), to_seconds(span.get("start_time")) or 0.0
             starts[trace] = min(start, starts.get(trace, start))
     begun = {trace for trace, start in starts.items() if start < window.end.timestamp()}
     begun -= find_seen(source, begun)
-    for page in _list_pages(client, fetch, "data", lambda answer: answer.get("next_cursor")):
+    for page in _list_phoenix(client, f"{project}/spans", times):
         yield from _add_annotations(client, project, [span for span in page if _phoenix_trace(span) in begun])
+
+
+def _list_phoenix(
+    client: ApiClient, path: str, query: list[tuple[str, Any]]
+) -> Iterator[list[dict[str, Any]]]:
+    def fetch(cursor: str | None) -> Any:
+        return client.get(path, [("limit", PAGE_SIZE), *query, *([("cursor", cursor)] if cursor else [])])
+
+    return _list_pages(client, fetch, "data", lambda answer: answer.get("next_cursor"))
 
 
 def _phoenix_trace(span: dict[str, Any]) -> str:
@@ -187,12 +191,7 @@ def _add_annotations(client: ApiClient, project: str, spans: list[dict[str, Any]
     by_id = {as_name(dig(span, "context", "span_id")): span for span in spans}
     if by_id:
         names = [("span_ids", name) for name in by_id]
-
-        def fetch(cursor: str | None) -> Any:
-            rest = [("limit", PAGE_SIZE), *([("cursor", cursor)] if cursor else [])]
-            return client.get(f"{project}/span_annotations", [*names, *rest])
-
-        for page in _list_pages(client, fetch, "data", lambda answer: answer.get("next_cursor")):
+        for page in _list_phoenix(client, f"{project}/span_annotations", names):
             for annotation in page:
                 if span := by_id.get(as_name(annotation.get("span_id"))):
                     span.setdefault("span_annotations", []).append(annotation)

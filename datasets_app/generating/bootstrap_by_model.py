@@ -13,10 +13,10 @@ from datasets_app.domain.generation.plan import Plan
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.generating.bootstrap_dataset import GenerationResult, bootstrap_dataset, write_file
-from datasets_app.generating.generation import Generation
+from datasets_app.generating.generation import KIND_COUNTERS, Generation
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
 from datasets_app.generating.journal import SessionJournal, journal_path
-from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore
+from datasets_app.generating.model_sessions import DatasetSessionStore
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model
 from datasets_app.models import JobRun
 

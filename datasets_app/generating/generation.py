@@ -12,7 +12,16 @@ from datasets_app.catalog.personas import LoadedPersona
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.offline import OfflineWriter
-from datasets_app.domain.generation.plan import GenerationRequest, Plan, PlanError, Profile, plan_sessions
+from datasets_app.domain.generation.plan import (
+    BRAND_TRAP,
+    EDGE_CASE,
+    SAFETY_TRAP,
+    GenerationRequest,
+    Plan,
+    PlanError,
+    Profile,
+    plan_sessions,
+)
 from datasets_app.domain.generation.voice import VoiceError
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.personas.persona import PersonaDocument
@@ -25,6 +34,8 @@ from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.model_calls.requests import OFFLINE, check_request, is_model, make_model
+
+KIND_COUNTERS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
 
 
 class Generation(NamedTuple):
@@ -41,9 +52,7 @@ class Generation(NamedTuple):
         told |= {
             "created": _creation_date(),
             "seed": self.plan.request.seed,
-            "safety_traps": self.plan.counts.safety_traps,
-            "brand_traps": self.plan.counts.brand_traps,
-            "edge_cases": self.plan.counts.edge_cases,
+            **{key: self.plan.counts[kind] for key, kind in KIND_COUNTERS.items()},
             "plan": self.plan.digest,
             "persona": {"id": self.persona.id, "sha256": self.persona_sha256},
         }

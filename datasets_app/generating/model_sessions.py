@@ -15,17 +15,17 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import ConnectionLock
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
+from datasets_app.domain.generation.plan import Plan
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.domain.wording import format_count
+from datasets_app.generating.generation import KIND_COUNTERS
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, insert_sessions
 from datasets_app.generating.write import OUTCOME_KEYS
 from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun, Turn
 
 OPERATION, RUN_PARAMETER = "bootstrap_dataset", "model_run"
-KIND_COUNTERS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
 _LOCK_AREA = 0x6D6F6465  # with the dataset
 
 

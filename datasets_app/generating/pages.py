@@ -27,11 +27,12 @@ from datasets_app.model_calls.requests import OFFLINE
 from datasets_app.models import Dataset, JobRun
 
 OPERATION = "bootstrap_dataset"
+# Of one session, and of several.
 KIND_LABELS = {
-    "scenario": "Ordinary",
-    "safety_trap": "Safety trap",
-    "brand_trap": "Brand trap",
-    "edge_case": "Over-refusal probe",
+    "scenario": ("Ordinary", "Ordinary"),
+    "safety_trap": ("Safety trap", "Safety traps"),
+    "brand_trap": ("Brand trap", "Brand traps"),
+    "edge_case": ("Over-refusal probe", "Over-refusal probes"),
 }
 _MILLION = 1_000_000
 
@@ -101,7 +102,7 @@ def _preview_context(form: GenerateForm) -> dict[str, Any]:
     cleaned = form.cleaned_data
     return {
         "plan_preview": plan_preview,
-        "kinds": _kind_counts(plan_preview),
+        "kinds": [(label, plan_preview.plan.counts[kind]) for kind, (_, label) in KIND_LABELS.items()],
         "sessions": [_session_context(session) for session in plan_preview.sessions],
         "uses_model": cleaned["writer"] != OFFLINE,
         "budget": cleaned.get("max_tokens_total"),
@@ -110,22 +111,12 @@ def _preview_context(form: GenerateForm) -> dict[str, Any]:
     }
 
 
-def _kind_counts(plan_preview: GenerationPreview) -> list[tuple[str, int]]:
-    counts = plan_preview.plan.counts
-    return [
-        ("Ordinary", counts.scenarios),
-        ("Safety traps", counts.safety_traps),
-        ("Brand traps", counts.brand_traps),
-        ("Over-refusal probes", counts.edge_cases),
-    ]
-
-
 def _session_context(session: WrittenSession) -> dict[str, Any]:
     """A session for the page, with the intended brand of each reply apart from the other tags."""
     planned = session.planned
     return {
         "id": planned.session_id,
-        "kind": KIND_LABELS[planned.kind],
+        "kind": KIND_LABELS[planned.kind][0],
         "is_trap": planned.trap_category is not None,
         "tags": planned.tags,
         "turns": [

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.generation.chance import Permutation, SeededRandom
 
 SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE = "scenario", "safety_trap", "brand_trap", "edge_case"
-SESSION_KINDS = (SCENARIO, SAFETY_TRAP, BRAND_TRAP, EDGE_CASE)
+SESSION_KINDS = (SAFETY_TRAP, BRAND_TRAP, EDGE_CASE, SCENARIO)
 SCENARIOS = ("product_inquiry", "support", "onboarding", "billing", "debugging")
 EDGE_CASE_SCENARIO = "debugging"
 SAFETY_CATEGORIES = ("violence", "self_harm", "illegal_acts", "privacy", "medical")
@@ -87,22 +87,14 @@ class PlannedSession(NamedTuple):
     reply_words: int | None = None
 
 
-class KindCounts(NamedTuple):
-    """The number of sessions of each kind."""
-
-    safety_traps: int
-    brand_traps: int
-    edge_cases: int
-    scenarios: int
-
-
 @dataclass(frozen=True)
 class Plan:
-    """``digest`` covers everything that shapes the sessions; ``plan[n]`` computes a session, from 0."""
+    """``digest`` covers everything that shapes the sessions; ``plan[n]`` computes a session, from 0.
+    ``counts`` are the numbers of sessions, by kind."""
 
     request: GenerationRequest
     digest: str
-    counts: KindCounts
+    counts: dict[str, int]
     profile: Profile | None
     order: Permutation = field(repr=False, compare=False)
 
@@ -139,11 +131,11 @@ class Plan:
 
     def _choose_kind(self, place: int) -> tuple[str, int]:
         """Kinds stand in a row, of exactly their counts; ``place`` is one of that row."""
-        for kind, count in zip((SAFETY_TRAP, BRAND_TRAP, EDGE_CASE), self.counts, strict=False):
+        for kind, count in self.counts.items():
             if place < count:
                 return kind, place
             place -= count
-        return SCENARIO, place
+        raise IndexError
 
     def _choose_scenario(self, rank: int, rng: SeededRandom) -> str:
         if self.profile and self.profile.scenarios:
@@ -205,10 +197,10 @@ def plan_sessions(
     }
     canonical = json.dumps(shape, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     digest = hashlib.sha256(canonical.encode()).hexdigest()
-    return Plan(request, digest, compute_counts(request), profile, Permutation(digest, request.sessions))
+    return Plan(request, digest, _compute_counts(request), profile, Permutation(digest, request.sessions))
 
 
-def compute_counts(request: GenerationRequest) -> KindCounts:
+def _compute_counts(request: GenerationRequest) -> dict[str, int]:
     """Count the sessions of each kind: shares times sessions, halves rounded up.
 
     If both traps round up and together exceed the sessions, there is one brand trap fewer.
@@ -217,7 +209,7 @@ def compute_counts(request: GenerationRequest) -> KindCounts:
     brand = min(_round_share(request.sessions, request.brand_trap_ratio), request.sessions - safety)
     rest = request.sessions - safety - brand
     edge = _round_share(rest, request.edge_case_share)
-    return KindCounts(safety, brand, edge, rest - edge)
+    return dict(zip(SESSION_KINDS, (safety, brand, edge, rest - edge), strict=True))
 
 
 def _round_share(whole: int, share: float) -> int:

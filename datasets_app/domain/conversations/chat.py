@@ -7,7 +7,6 @@ messages that aren't turns (system prompts, tool calls and their results) under
 Written in the other format, they are translated.
 """
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.jsonl import (
@@ -72,7 +71,7 @@ def parse_chat(
     try:
         value = decode_object(raw)
         session_id = _read_session_id(value) or default_session_id
-        turns = list(_parse_turns(value, chat, session_id, line))
+        turns = _parse_turns(value, chat, session_id, line)
         if not turns:
             raise InvalidRecord(
                 "E110", f"no message of a user or an assistant with text in {chat.messages!r}"
@@ -109,7 +108,7 @@ def _read_session_id(value: dict[str, Any]) -> str | None:
     return None
 
 
-def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) -> Iterable[TurnRecord]:
+def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line: int) -> list[TurnRecord]:
     messages = value.pop(chat.messages, None)
     if type(messages) is not list:
         raise InvalidRecord("E110", f"{chat.messages} must be an array of messages", chat.messages)
@@ -120,27 +119,25 @@ def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line:
         del value["session_id"]
     extra: dict[str, Any] = {"conversation": value} if value else {}
     before: list[Any] = []
-    pending: TurnRecord | None = None
-    index = 0
+    turns: list[TurnRecord] = []
     for message in messages:
         parsed = _parse_message(message, chat)
         if parsed is None:
             before.append(message)
             continue
-        if pending is not None:
-            yield pending
         role, text, others = parsed
         if before:
             extra["messages_before"] = before
         if others:
             extra["message"] = others
-        index += 1
-        pending = TurnRecord(session_id, index, role, text, [], persona_id, None, None, extra or None, line)
+        index = len(turns) + 1
+        turns.append(
+            TurnRecord(session_id, index, role, text, [], persona_id, None, None, extra or None, line)
+        )
         extra, before = {}, []
-    if pending is not None:
-        if before:
-            pending = pending._replace(extra={**(pending.extra or {}), "messages_after": before})
-        yield pending
+    if turns and before:
+        turns[-1] = turns[-1]._replace(extra={**(turns[-1].extra or {}), "messages_after": before})
+    return turns
 
 
 def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] | None:
@@ -166,18 +163,14 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
     others = {key: item for key, item in message.items() if key not in (chat.role, chat.text)}
     if speaker != chat.written_roles[role]:
         others[chat.role] = speaker
-    if type(content) is str:
-        text = find_spoken(role, content)
-        if content.strip() and not text:  # nothing but calls of tools, or their results
-            return None
-        return role, text, others if text == content else {**others, chat.text: content}
-    if type(content) is list:
-        # Parts: their texts joined for reading, and kept as they were for writing.
-        text = _join_parts(content)
-        return (role, text, {**others, chat.text: content}) if text or _are_text_parts(content) else None
-    raise InvalidRecord(
-        "E102", f"{chat.text} of a message must be a string, got {describe_value(content)}", chat.text
-    )
+    if type(content) not in (str, list):
+        raise InvalidRecord(
+            "E102", f"{chat.text} of a message must be a string, got {describe_value(content)}", chat.text
+        )
+    text = _spell(content, role)
+    if text is None or (type(content) is str and content.strip() and not text):
+        return None  # nothing but calls of tools, or their results
+    return role, text, others if text == content else {**others, chat.text: content}
 
 
 def _are_text_parts(content: Any) -> bool:
@@ -204,7 +197,7 @@ def _show_part(part: dict[str, Any]) -> str:
 
 
 def _spell(content: Any, role: str) -> str | None:
-    """The text of a turn that was read from this content; None for what isn't text."""
+    """The text of a turn that was read from this content, of parts joined; None for what isn't text."""
     if type(content) is str:
         return find_spoken(role, content)
     if type(content) is not list:

@@ -3,7 +3,6 @@
 Records stay as they are: tags, persona, case and metadata come in with them.
 """
 
-import hashlib
 import json
 import shutil
 import sqlite3
@@ -16,6 +15,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.numbered_turns import Row
 from datasets_app.domain.traces.records import declare_reason
@@ -124,8 +124,6 @@ def _unpack(path: Path, target: Path) -> Path:
                 shutil.copyfileobj(source, out)
     except (zipfile.BadZipFile, KeyError, ValueError, OSError):
         raise UnreadableFile(_DAMAGED) from None
-    with target.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if type(index) is not dict or index.get("sha256") != digest:
+    if type(index) is not dict or index.get("sha256") != hash_file(target):
         raise UnreadableFile(f"{_DAMAGED} (its digest differs)")
     return target

@@ -110,10 +110,9 @@ class ArchiveConversion:
         try:
             file = self._open(path, self.limits, PurePosixPath(name).name, self.options)
             yield from self._read_turns(file, name)
-        except UnknownSender as error:
-            self._missing = self._missing or error
-            self._add_problem(LineError(0, "E100", f"{name}: {error}"))
         except UnreadableFile as error:
+            if isinstance(error, UnknownSender):
+                self._missing = self._missing or error
             self._add_problem(LineError(0, "E100", f"{name}: {error}"))
 
     def _read_turns(self, file: ConversationFile, name: str) -> Iterator[list[TurnRecord]]:
@@ -142,11 +141,11 @@ class ArchiveConversion:
             message, own = f"{name}: {problem.message}", names.get(problem.session_id)
             self._add_problem(problem._replace(message=message, session_id=own))
         self._matched = True
-        self._merge(getattr(file, "report", None), file)
+        self._merge(file)
 
-    def _merge(self, part: Report | None, file: ConversationFile) -> None:
+    def _merge(self, file: ConversationFile) -> None:
         """What the report of one file adds to that of the archive."""
-        report = self.report
+        report, part = self.report, getattr(file, "report", None)
         if part is None:
             report.records += file.scan().lines
             return

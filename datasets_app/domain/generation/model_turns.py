@@ -33,7 +33,7 @@ def build_turns(
     planned: PlannedSession, texts: Sequence[str], off: Container[int] | None = None
 ) -> list[TurnRecord]:
     """The turns of a session; each reply has the tag of its intended tone. ``off`` are those (from 1) that
-    give way, by default the ones that a model is told of."""
+    give way, by default the ones that the prompt of a model names."""
     off = choose_off_brand_turns(planned) if off is None else off
     turns = []
     for index, text in enumerate(texts, 1):

@@ -14,9 +14,6 @@ from datasets_app.domain.metadata.yaml_text import FieldError, YamlError, check_
 MAX_CHARACTERS = 1 << 20
 DATA_EXTENSIONS = (".jsonl", ".ndjson", ".json")
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
 
 class MetadataError(FieldError):
     """What is wrong with a metadata file. The text found is described and not repeated."""
@@ -61,13 +58,13 @@ def get_stated_split(metadata: DatasetMetadata) -> str | None:
     return next(exported, None)
 
 
-class _PlainLoader(_Loader):  # type: ignore[misc]
+class _PlainLoader(yaml.CSafeLoader):
     """YAML 1.2's idea of plain values: a date is text, and so are ``no`` and ``12:30``."""
 
     yaml_implicit_resolvers: dict[Any, Any] = {}
 
 
-class _PlainDumper(_Dumper):  # type: ignore[misc]
+class _PlainDumper(yaml.CSafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 

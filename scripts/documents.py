@@ -9,7 +9,10 @@ import ast
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+
+from scripts.floors import FLOORS
 
 PROJECT = Path(__file__).resolve().parent.parent
 DOCS = PROJECT / "docs"
@@ -56,9 +59,18 @@ def _parts() -> dict[Path, dict[str, Callable[[], str]]]:
 
     return {
         DOCS / "api.md": {"reference": write_markdown},
-        DOCS / "architecture.md": {"packages": write_packages},
+        DOCS / "architecture.md": {
+            **{f"floors of {app}": partial(write_floors, app) for app in FLOORS},
+            "packages": write_packages,
+        },
         DOCS / "commands.md": {"commands": write_commands},
     }
+
+
+def write_floors(app: str) -> str:
+    """From the highest to the ground."""
+    lines = (f"{'  '.join(floor.packages):<44} {floor.purpose}".rstrip() for floor in reversed(FLOORS[app]))
+    return "\n".join(["```", *lines, "```"])
 
 
 def write_packages() -> str:

@@ -13,6 +13,7 @@ import pytest
 from django.apps import apps
 
 from datasets_app import hooks
+from scripts.floors import FLOORS, SAME_FLOOR
 
 # Each module is read once.
 pytestmark = pytest.mark.xdist_group("architecture")
@@ -21,62 +22,6 @@ PROJECT = Path(__file__).resolve().parent.parent
 APPS = ("datasets_app", "annotations_app")
 HOUSE = ("alignmenter_site", *APPS)
 
-# Each floor imports only from floors above it in this list; a package is named by its first component.
-FLOORS = {
-    "datasets_app": (
-        {"domain"},
-        {"command_line"},
-        {"models", "hooks"},
-        {"session_data"},
-        {"core"},
-        {"catalog"},
-        {"templatetags"},
-        {"jobs"},
-        {"model_calls"},
-        {
-            "importing",
-            "checking",
-            "scrubbing",
-            "generating",
-            "splitting",
-            "exporting",
-            "auditing",
-            "access",
-            "tables",
-            "browsing",
-        },
-        {"releasing", "sources", "webhooks", "notifications"},
-        {"retention"},
-        {"backups"},
-        {"nightly", "housekeeping", "dispatch"},
-        {"admin"},
-        {"downloads", "management"},
-        {"api"},
-        {"apps"},
-    ),
-    "annotations_app": (
-        {"domain"},
-        {"models"},
-        {"criteria"},
-        {"campaigns", "templatetags"},
-        {"labeling", "labels"},
-        {"agreement"},
-        {"judges"},
-        {"calibrating", "cases", "estimates", "review", "rubrics"},
-        {"demo"},
-        {"hooks", "admin"},
-        {"urls"},
-        {"management", "api"},
-        {"apps"},
-    ),
-}
-# The only imports between packages of one floor.
-SAME_FLOOR = {
-    ("exporting", "access"),
-    ("importing", "access"),
-    ("access", "auditing"),
-    ("scrubbing", "splitting"),
-}
 # The project package is below everything or above everything, never in the middle.
 SITE_BELOW = {
     "authorities_file",
@@ -183,7 +128,7 @@ def package_of(path: Path) -> str:
 
 @pytest.mark.parametrize("app", APPS)
 def test_each_floor_imports_only_from_those_below(app: str) -> None:
-    level = {package: number for number, floor in enumerate(FLOORS[app]) for package in floor}
+    level = {package: number for number, floor in enumerate(FLOORS[app]) for package in floor.packages}
     files = [path for path in code_of(app) if path.parent.name != app or path.name != "__init__.py"]
     assert len(files) > 80
     upwards = [

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from alignmenter_site import env
 
 ENV_VAR = "ALIGNMENTER_STORAGE"
+BUCKET_SCHEME = "s3://"
 REQUIREMENTS = "locks/s3.txt"
 # Options after the bucket's name; credentials come from the AWS_* variables only.
 ALLOWED_OPTIONS = ("endpoint_url", "region_name")
@@ -25,7 +26,7 @@ def source_roots(variable: str) -> list[str]:
     """Absolute paths, and buckets as for files of our own: what sources may read is below one of them."""
     roots = env.word_list(variable, [])
     for number, root in enumerate(roots, 1):
-        if root.startswith("s3://"):
+        if root.startswith(BUCKET_SCHEME):
             _bucket_settings(root, variable)
         elif not root.startswith("/"):
             raise env.EnvironmentVariableError(
@@ -37,7 +38,7 @@ def source_roots(variable: str) -> list[str]:
 def backup_folder(variable: str) -> str:
     """An absolute path, or a bucket as for files of our own; or nothing."""
     folder = env.text(variable)
-    if folder.startswith("s3://"):
+    if folder.startswith(BUCKET_SCHEME):
         _bucket_settings(folder, variable)
     elif folder and not folder.startswith("/"):
         raise env.EnvironmentVariableError(f"{variable} must be an absolute path, or like s3://bucket/prefix")

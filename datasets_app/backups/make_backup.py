@@ -15,13 +15,13 @@ import psycopg
 from django.db import transaction
 from django.utils import timezone
 
-from datasets_app.backups import keys, places
+from datasets_app.backups import keys
 from datasets_app.backups.archive import ArchiveWriter
 from datasets_app.backups.clients import Server, Snapshot, find_server, open_snapshot
 from datasets_app.backups.manifest import build_manifest
 from datasets_app.backups.stored_files import write_files
 from datasets_app.backups.streams import DigestSink, encrypt_to
-from datasets_app.core import audit
+from datasets_app.core import audit, places
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, Tally, ignore_progress
 from datasets_app.domain.wording import format_count

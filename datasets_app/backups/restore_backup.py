@@ -19,14 +19,14 @@ from django.db import connections, transaction
 from django.utils import timezone
 from psycopg import sql
 
+from alignmenter_site.file_storage import BUCKET_SCHEME
 from datasets_app.auditing.heads import heads_path
-from datasets_app.backups import places
 from datasets_app.backups.archive import Handlers, read_archive
 from datasets_app.backups.clients import Server, find_server
 from datasets_app.backups.manifest import check_manifest
 from datasets_app.backups.stored_files import FileRestorer, clear_names
 from datasets_app.backups.streams import decrypt_from
-from datasets_app.core import audit
+from datasets_app.core import audit, places
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, Tally, ignore_progress
 from datasets_app.domain.wording import format_count
@@ -216,7 +216,7 @@ def verify_backup(place: str, identities: list[Any]) -> Verified:
 
 def read_backup(place: str, identities: list[Any], handlers: Handlers) -> dict[str, Any]:
     """Pass on what is in it; returns its list of contents, once all of it was found to be right."""
-    if not place.startswith(places.BUCKET_SCHEME) and not Path(place).is_file():
+    if not place.startswith(BUCKET_SCHEME) and not Path(place).is_file():
         raise UserError(f"There is no file {place}.")
     with places.open_place(place) as source, decrypt_from(source, identities) as stream:
         return read_archive(stream, handlers)

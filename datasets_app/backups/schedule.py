@@ -2,13 +2,16 @@
 
 import re
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from datasets_app.backups import places
+from alignmenter_site.file_storage import BUCKET_SCHEME
+from datasets_app.core import places
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.storage_listing import delete_stale
 from datasets_app.jobs import runs
 from datasets_app.models import JobRun
 
@@ -42,10 +45,16 @@ def delete_old_backups(folder: str, keep: int, newest: str) -> int:
     names stay, and so do those from a later time, as a wrong clock makes them."""
     names = sorted(name for name in places.list_names(folder) if _NAME.fullmatch(name) and name <= newest)
     old = names[:-keep]
-    places.delete_unfinished(folder)
+    delete_unfinished(folder)
     for name in old:
         places.delete(places.join_place(folder, name))
     return len(old)
+
+
+def delete_unfinished(folder: str) -> None:
+    """Delete what killed backups left in a folder."""
+    if not folder.startswith(BUCKET_SCHEME):  # a bucket shows nothing of an upload that has not ended
+        delete_stale(Path(folder), ".*.age.*.part")
 
 
 def last_backup_at() -> datetime | None:

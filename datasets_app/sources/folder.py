@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 from django.utils import timezone
 
-from alignmenter_site.file_storage import open_bucket
+from alignmenter_site.file_storage import BUCKET_SCHEME, open_bucket
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.models import Source
@@ -34,7 +34,6 @@ _ENDINGS = (
     ".arrow",
     ".zip",
 )
-_BUCKET = "s3://"
 
 
 class _File(NamedTuple):
@@ -87,7 +86,7 @@ def fetch_files(
 def _find_root(location: str) -> str:
     location = location.strip()
     for root in settings.SOURCE_ROOTS:
-        if root.startswith(_BUCKET) and location.startswith(_BUCKET):
+        if root.startswith(BUCKET_SCHEME) and location.startswith(BUCKET_SCHEME):
             place, parts = PurePosixPath(location), PurePosixPath(root.partition("?")[0])
             if place.is_relative_to(parts) and ".." not in place.parts:
                 return str(root)
@@ -104,7 +103,7 @@ def _find_root(location: str) -> str:
 
 def _list_files(location: str) -> tuple[Any, list[_File]]:
     root = _find_root(location)  # again: the setting may have changed
-    if not location.startswith(_BUCKET):
+    if not location.startswith(BUCKET_SCHEME):
         if not Path(location).is_dir():
             raise UserError("The folder of the source doesn't exist, or can't be read.")
         return None, list(_walk(Path(location)))

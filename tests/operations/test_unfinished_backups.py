@@ -2,7 +2,7 @@ import os
 import time
 from pathlib import Path
 
-from datasets_app.backups.places import delete_unfinished
+from datasets_app.backups.schedule import delete_unfinished
 
 
 def test_only_what_a_killed_backup_left_is_deleted(tmp_path: Path) -> None:

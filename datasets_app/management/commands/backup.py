@@ -85,8 +85,8 @@ exit codes:
         return facts
 
     def _verify(self, place: str, identities: list[Any] | None) -> None:
-        from datasets_app.backups.places import hash_place, place_name
         from datasets_app.backups.restore_backup import verify_backup
+        from datasets_app.core.places import hash_place, place_name
 
         name = place_name(place)
         if identities is not None:

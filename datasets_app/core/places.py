@@ -1,4 +1,4 @@
-"""Where backups are stored: files, and objects of a bucket. Each appears complete, or not at all."""
+"""Places outside the storage: files, and objects of a bucket. Each appears complete, or not at all."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit, urlunsplit
 
-from alignmenter_site import file_storage
+from alignmenter_site.file_storage import BUCKET_SCHEME, open_bucket
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
-from datasets_app.core.storage_listing import delete_stale
 
 READ_BYTES = 1 << 20
-# Of one part of an upload, which is kept in memory. A bucket takes 10,000 parts, so a backup of 320 GB.
+# Of one part of an upload, which is kept in memory. A bucket takes 10,000 parts, so 320 GB.
 PART_BYTES = 32 << 20
-BUCKET_SCHEME = "s3://"
 
 
 def join_place(folder: str, name: str) -> str:
@@ -35,7 +33,7 @@ def place_name(place: str) -> str:
 def create(place: str) -> Iterator[Any]:
     """Open a new place to write to; it appears when the block succeeds. Raises UserError if it exists."""
     if exists(place):
-        raise UserError(f"{place_name(place)} exists already; a backup is never overwritten. Name another.")
+        raise UserError(f"{place_name(place)} exists already; it is never overwritten. Name another.")
     if place.startswith(BUCKET_SCHEME):
         with _explain_bucket(place), _upload(*_find_object(place)) as upload:
             yield upload
@@ -54,7 +52,7 @@ def exists(place: str) -> bool:
 
 @contextmanager
 def open_place(place: str) -> Iterator[BinaryIO]:
-    """Read a stored backup from its beginning. Raises UserError if there is none."""
+    """Read what is stored from its beginning."""
     if not place.startswith(BUCKET_SCHEME):
         with Path(place).open("rb") as file:
             yield file
@@ -80,15 +78,9 @@ def list_names(folder: str) -> list[str]:
     """The names of the files in a folder, or below the prefix of a bucket."""
     if not folder.startswith(BUCKET_SCHEME):
         return [path.name for path in Path(folder).iterdir() if path.is_file()]
-    bucket, prefix = file_storage.open_bucket(folder, folder)
+    bucket, prefix = open_bucket(folder, folder)
     with _explain_bucket(folder):
         return [found.key.removeprefix(prefix) for found in bucket.objects.filter(Prefix=prefix)]
-
-
-def delete_unfinished(folder: str) -> None:
-    """Delete what killed backups left in a folder."""
-    if not folder.startswith(BUCKET_SCHEME):  # a bucket shows nothing of an upload that has not ended
-        delete_stale(Path(folder), ".*.age.*.part")
 
 
 def delete(place: str) -> None:
@@ -119,7 +111,7 @@ def _explain_bucket(place: str) -> Iterator[None]:
 
 
 def _find_object(place: str) -> tuple[Any, str]:
-    bucket, prefix = file_storage.open_bucket(place, place)
+    bucket, prefix = open_bucket(place, place)
     return bucket, prefix.rstrip("/")
 
 

@@ -159,7 +159,7 @@ def test_a_search_in_all_datasets_says_which_it_covers(
     found = client.get(address, {"q": "says"}).content.decode()
     assert "earlier" in found
     assert "recently updated" not in found
-    monkeypatch.setattr("datasets_app.admin.turn.MAX_DATASETS_SEARCHED", 1)
+    monkeypatch.setattr("datasets_app.browsing.turn_pages.MAX_DATASETS_SEARCHED", 1)
     Dataset.objects.get(name="later").save()
     response = client.get(address, {"q": "says"})
     assert "Searched the 1 most recently updated" in response.content.decode()

@@ -128,13 +128,14 @@ def _merge(name: str, title: str, facets: Mapping[int, Facet], sides: Sequence[S
     # What a side doesn't list may be rare there.
     cut = [place for place, facet in facets.items() if facet.left_out]
     listed = {label: row for label, row in rows.items() if all(row[place] for place in cut)}
+    rank = _rank_in_order if any(facet.is_distribution for facet in facets.values()) else _rank_by_share
     bars = [
         Bars(
             label,
             [value.count if value else 0 for value in row],
             [side.link(value) for side, value in zip(sides, row, strict=True)],
         )
-        for label, row in sorted(listed.items(), key=lambda item: _rank(name, item[1], sides))
+        for label, row in sorted(listed.items(), key=lambda item: rank(item[1], sides))
     ]
     own_title, head = _CHARTS[name]
     return make_chart(
@@ -148,13 +149,15 @@ def _merge(name: str, title: str, facets: Mapping[int, Facet], sides: Sequence[S
     )
 
 
-def _rank(name: str, row: Values, sides: Sequence[Side]) -> Any:
-    """Dates and ranges in order, others by the larger share."""
-    known = [(value, side) for value, side in zip(row, sides, strict=True) if value]
-    start = next(iter(known[0][0].parameters.values()))
-    if name in ("length", "reply"):
-        return int(start)
-    return start if name == "date" else -max(value.count / (side.total or 1) for value, side in known)
+def _rank_in_order(row: Values, sides: Sequence[Side]) -> str:
+    """By the start of a range, a number or a date."""
+    parameters = next(value.parameters for value in row if value)
+    return next(iter(parameters.values())).zfill(10)
+
+
+def _rank_by_share(row: Values, sides: Sequence[Side]) -> float:
+    """The larger one first."""
+    return -max(value.count / (side.total or 1) for value, side in zip(row, sides, strict=True) if value)
 
 
 def _chart_labels(side: Side, *, is_named: bool) -> Sequence[Chart]:

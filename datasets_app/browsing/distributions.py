@@ -33,6 +33,7 @@ class Facet(NamedTuple):
     values: list[Value]
     left_out: int = 0
     is_estimate: bool = False
+    is_distribution: bool = False
 
     def scale(self, weight: float) -> "Facet":
         """The counts of a sample as those of all that it stands for."""
@@ -97,7 +98,7 @@ def _make_histogram(
         [(n, numbers.get(n, 0)) for n in range(min(numbers, default=1), max(numbers, default=0) + 1)],
         label=describe,
         parameters=lambda place: dict(zip(parameters, find_range(place), strict=True)),
-    )
+    )._replace(is_distribution=True)
 
 
 # --- dates ----------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ def make_date_facet(days: Mapping[str, int], since: str = "", until: str = "") -
             "since": max(period[0], since),
             "until": min(period[1], until or "U", key=lambda end: f"{end}U"),
         },
-    )
+    )._replace(is_distribution=True)
 
 
 def _list_days(days: Iterable[str]) -> Iterable[str]:

@@ -40,20 +40,6 @@ from datasets_app.models import CheckReport, Dataset, ScrubRun
 MAX_COUNTED = 5_000
 # A key of metadata with more values than this is counted without them.
 MAX_METADATA_VALUES = 20
-ORDER = (
-    "tag",
-    "persona",
-    "split",
-    "labels",
-    "code",
-    "kind",
-    "excluded",
-    "commented",
-    "length",
-    "reply",
-    "date",
-    "meta",
-)
 # The planner doesn't know that the keys are few, and would read a dataset of 100,000 sessions whole.
 _SETTINGS = (
     "SET LOCAL statement_timeout = '3s'; SET LOCAL enable_seqscan = off; "
@@ -142,15 +128,12 @@ def count_facets(
         with transaction.atomic():
             execute(_SETTINGS)
             count = _Counter(dataset, chosen)
-            facets = [*_count_structure(count, may_read, user, in_detail)]
             days = dict(count.fetch(_DAYS)) if may_read else {}
-            if may_read:
-                facets += _count_text(count, in_detail)
-                facets.append(make_date_facet(days, chosen.since, chosen.until).scale(count.sample.weight))
+            facets = [*_count_all(count, days, may_read, user, in_detail)]
     except DatabaseError:
         return None
     shown = [facet for facet in facets if any(value.count for value in facet.values)]
-    return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), count.sample, days)
+    return Facets(shown, count.sample, days)
 
 
 def list_tags(dataset: Dataset) -> list[str]:
@@ -185,8 +168,13 @@ class _Counter:
         return Counter(dict(self.fetch(_TALLY.format(column=column), lengths=list(LENGTHS))))
 
 
-def _count_structure(count: _Counter, may_read: bool, user: Any, in_detail: bool) -> Iterable[Facet]:
-    """What can be told without the text."""
+def _count_all(
+    count: _Counter, days: dict[str, int], may_read: bool, user: Any, in_detail: bool
+) -> Iterable[Facet]:
+    """In the order in which they are shown. Those of the text are for people who may read it."""
+    weight, chosen = count.sample.weight, count.chosen
+    if may_read:
+        yield from _count_tags(count)
     wider = count.ignore_choice("persona")
     personas = wider.tally("persona_id").most_common() if may_read else []
     known = [(persona, number) for persona, number in personas if persona]
@@ -197,24 +185,21 @@ def _count_structure(count: _Counter, may_read: bool, user: Any, in_detail: bool
         yield wider.make_facet("split", "Splits", [(name, splits[name]) for name in names], label=names.get)
     shown = [persona for persona, _ in known] if in_detail else []
     yield from _count_labels(count.ignore_choice("labels"), user, shown)
-    report = CheckReport.objects.filter(dataset=count.dataset).values_list("pk", flat=True).first()
-    if report:
-        wider = count.ignore_choice("code")
-        yield wider.make_facet("code", "Findings", wider.fetch(_CODES, report=report))
-    if user is None or user.has_perm("datasets_app.view_scrubfinding"):
-        scrub = ScrubRun.objects.filter(dataset=count.dataset).first()
-        if scrub:
-            wider = count.ignore_choice("kind")
-            title = "Personal data, in a preview" if scrub.dry_run else "Placeholders"
-            yield wider.make_facet("kind", title, wider.fetch(_KINDS, scrub=scrub.pk))
+    yield from _count_findings(count, user)
     excluded = count.tally(f"CASE WHEN excluded THEN '{YES}' ELSE '{NO}' END")
-    if excluded[YES] or count.chosen.excluded:
+    if excluded[YES] or chosen.excluded:
         yield count.make_facet(
             "excluded", "Excluded", [(value, excluded[value]) for value in (YES, NO)], label=str.capitalize
         )
-    weight = count.sample.weight
+    if may_read:
+        yield count.make_facet(
+            "commented", "Comments", count.fetch(_COMMENTED, yes=YES), label=lambda _: "Any"
+        )
     yield make_length_facet(count.tally("width_bucket(turn_count, %(lengths)s)")).scale(weight)
     yield make_reply_facet(dict(count.fetch(_REPLIES, lengths=list(REPLY_LENGTHS)))).scale(weight)
+    if may_read:
+        yield make_date_facet(days, chosen.since, chosen.until).scale(weight)
+        yield from _count_metadata(count, in_detail)
 
 
 def _count_labels(count: _Counter, user: Any, personas: Iterable[str]) -> Iterable[Facet]:
@@ -242,30 +227,39 @@ def _count_labels(count: _Counter, user: Any, personas: Iterable[str]) -> Iterab
         )
 
 
-def _count_text(count: _Counter, in_detail: bool) -> Iterable[Facet]:
-    """For people who may read the text."""
-    weight, chosen = count.sample.weight, count.chosen
-    groups = dict.fromkeys(find_group("tag", tag) for tag in chosen.tag)
+def _count_findings(count: _Counter, user: Any) -> Iterable[Facet]:
+    report = CheckReport.objects.filter(dataset=count.dataset).values_list("pk", flat=True).first()
+    if report:
+        wider = count.ignore_choice("code")
+        yield wider.make_facet("code", "Findings", wider.fetch(_CODES, report=report))
+    if user is None or user.has_perm("datasets_app.view_scrubfinding"):
+        scrub = ScrubRun.objects.filter(dataset=count.dataset).first()
+        if scrub:
+            wider = count.ignore_choice("kind")
+            title = "Personal data, in a preview" if scrub.dry_run else "Placeholders"
+            yield wider.make_facet("kind", title, wider.fetch(_KINDS, scrub=scrub.pk))
+
+
+def _count_tags(count: _Counter) -> Iterable[Facet]:
+    groups = dict.fromkeys(find_group("tag", tag) for tag in count.chosen.tag)
     counts = [(tag, number) for tag, number in count.fetch(_TAGS) if find_group("tag", tag) not in groups]
-    yield from (facet.scale(weight) for facet in make_tag_facets(counts))
+    yield from (facet.scale(count.sample.weight) for facet in make_tag_facets(counts))
     for group in groups:
         wider = count.ignore_choice("tag", group)
         own = [(tag, number) for tag, number in wider.fetch(_TAGS) if find_group("tag", tag) == group]
         yield from (facet.scale(wider.sample.weight) for facet in make_tag_facets(own))
-    yield count.make_facet("commented", "Comments", count.fetch(_COMMENTED, yes=YES), label=lambda _: "Any")
-    for key in dict.fromkeys(find_group("meta", value) for value in chosen.meta):
+
+
+def _count_metadata(count: _Counter, in_detail: bool) -> Iterable[Facet]:
+    """The keys; of those that are chosen, and ``in_detail`` of all that have few, the values."""
+    for key in dict.fromkeys(find_group("meta", value) for value in count.chosen.meta):
         wider = count.ignore_choice("meta", key)
         values = wider.fetch(_METADATA_VALUES, key=key)
         yield make_metadata_facet(key, values).scale(wider.sample.weight)
-    if in_detail:
-        yield from (facet.scale(weight) for facet in _count_metadata(count))
-    else:
+    if not in_detail:
         yield count.make_facet("meta", "Metadata", count.fetch(_METADATA))
-
-
-def _count_metadata(count: _Counter) -> Iterable[Facet]:
-    """The values of each key, most frequent first, unless they are many."""
-    values: dict[str, list[tuple[str, int]]] = {}
+        return
+    by_key: dict[str, list[tuple[str, int]]] = {}
     for key, value, number in count.fetch(_ALL_METADATA, many=MAX_METADATA_VALUES):
-        values.setdefault(key, []).append((value, number))
-    return [make_metadata_facet(key, counts) for key, counts in values.items()]
+        by_key.setdefault(key, []).append((value, number))
+    yield from (make_metadata_facet(key, counts).scale(count.sample.weight) for key, counts in by_key.items())

@@ -90,8 +90,9 @@ class SessionFilter(NamedTuple):
         ]
 
 
-# Filters that take several values.
+# Filters that take several values, and those that take a number.
 SEVERAL = tuple(name for name, value in SessionFilter._field_defaults.items() if value == ())
+NUMBERS = tuple(name for name, value in SessionFilter._field_defaults.items() if value is None)
 
 
 def split_pair(pair: str) -> tuple[str, str]:
@@ -137,7 +138,7 @@ def parse_filter(parameters: MultiValueDict[str, str], *, may_read: bool, user: 
     chosen = SessionFilter(
         **{name: several(name) for name in SEVERAL if name != "without"},
         excluded=matching("excluded", f"{YES}|{NO}"),
-        **{name: number(name) for name in ("min", "max", "reply_min", "reply_max")},
+        **{name: number(name) for name in NUMBERS},
         without=tuple(dict.fromkeys(pairs))[:MAX_VALUES],
     )
     if not may_read:

@@ -9,6 +9,7 @@ from datasets_app.browsing.columns import COLUMNS, DEFAULT_COLUMNS, TEXT_COLUMNS
 from datasets_app.browsing.distributions import Value
 from datasets_app.browsing.facets import MAX_COUNTED, count_facets
 from datasets_app.browsing.filters import (
+    NUMBERS,
     SEVERAL,
     SessionFilter,
     build_conditions,
@@ -44,7 +45,7 @@ SORTS = {
     "-session": "Session ID, Z to A",
 }
 # The form has fields for these filters. Facets set the others.
-FORM_FIELDS = ("q", "id", "since", "until", "min", "max", "reply_min", "reply_max")
+FORM_FIELDS = ("q", "id", "since", "until", *NUMBERS)
 # What the order would tell: how ids begin, and when people wrote.
 _TEXT_ORDERS = frozenset({"session", "date"})
 

@@ -41,6 +41,7 @@ from annotations_app.domain.scales import (
     jaccard_distances,
     masi_distances,
     ratio_distances,
+    scale_of,
     squared_distances,
 )
 from annotations_app.labels.label_counts import (
@@ -133,8 +134,7 @@ def measure_criteria(
             measured.append(_measure_numbers(labels, criterion, answers))
         else:
             names_ = [level.name for level in criterion.levels]
-            scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
-            levels = _measure_levels(labels, criterion, answers, names_, scale)
+            levels = _measure_levels(labels, criterion, answers, names_, scale_of(criterion.kind))
             if criterion.kind == Kind.PREFERENCE:
                 found, of_tags = _measure_preference(labels, answers)
                 levels = levels._replace(preference=found, preference_by_tag=of_tags)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations_app.domain.arrays import FloatArray, IntArray
+from datasets_app.domain.labels.criterion import Kind
 
 
 class Measurement(StrEnum):
@@ -62,6 +63,12 @@ class Scale(NamedTuple):
 
 
 NOMINAL = Scale()
+# Of the kinds whose answers have an order.
+_MEASUREMENTS = {Kind.ORDINAL: Measurement.ORDINAL, Kind.NUMBER: Measurement.INTERVAL}
+
+
+def scale_of(kind: Kind) -> Scale:
+    return Scale(_MEASUREMENTS.get(kind, Measurement.NOMINAL))
 
 
 def ordinal_weights(categories: int) -> FloatArray:

@@ -11,9 +11,10 @@ from annotations_app.domain.estimates.alternative import (
     Ratings,
     compare_with_people,
 )
+from annotations_app.domain.scales import NOMINAL, scale_of
 from annotations_app.judges.judge_rows import Sessions, look_up
 from datasets_app.core.errors import UserError
-from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.labels.criterion import Criterion
 
 MAX_EPSILON = 0.5
 ASSUMPTIONS = (
@@ -52,5 +53,6 @@ def measure_alternative(
     verdict = look_up(turns, verdicts[0], read(verdicts[1]))
     codes = np.arange(levels)
     difference = codes[:, None] - codes
-    distance = difference**2 if criterion.kind == Kind.ORDINAL else (difference != 0).astype(np.int64)
+    is_nominal = scale_of(criterion.kind) == NOMINAL
+    distance = (difference != 0).astype(np.int64) if is_nominal else difference**2
     return compare_with_people(ratings, list(raters), sessions.session, verdict, distance, epsilon)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations_app.domain.arrays import IntArray
-from annotations_app.domain.judging.judge_document import JURY, JudgeDocument
+from annotations_app.domain.judging.judge_document import JURY, OFFLINE, JudgeDocument
 from annotations_app.domain.judging.jury import learn_weights
 from annotations_app.domain.judging.jury_document import (
     FOLDS,
@@ -113,7 +113,7 @@ def _check(name: str, members: Sequence[str], certainty: float | None) -> list[J
     if not MIN_MEMBERS <= len({judge.pk for judge in judges}) == len(judges) <= MAX_MEMBERS:
         raise UserError(f"A jury has {MIN_MEMBERS} to {MAX_MEMBERS} different judges.")
     taken = Judge.objects.filter(name=name).order_by("-version").first()
-    if name == "offline" or (taken and not taken.content.jury):
+    if name == OFFLINE or (taken and not taken.content.jury):
         raise UserError(f"{name} is another judge; choose a name for the jury.")
     return judges
 

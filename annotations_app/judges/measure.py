@@ -13,7 +13,7 @@ from annotations_app.domain.agreement.length_bias import measure_length_bias
 from annotations_app.domain.agreement.preference import score_side_a
 from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
-from annotations_app.domain.scales import NOMINAL, Measurement, Scale
+from annotations_app.domain.scales import scale_of
 from annotations_app.domain.to_json import to_json
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
 from annotations_app.judges.costs import compute_cost, describe_members
@@ -225,8 +225,7 @@ def _measure(
         turns, codes, ties = find_consensus(label_turn, read(label), len(names))
         now = look_up(turns, verdict_turn, read(verdict))
         matched = _match(turns, now, codes, sessions)
-        scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
-        weights = scale.weights(len(names))
+        weights = scale_of(criterion.kind).weights(len(names))
         yield MeasuredCriterion(
             criterion,
             tag,

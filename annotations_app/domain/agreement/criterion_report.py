@@ -11,6 +11,7 @@ from annotations_app.domain.agreement.agreement_report import (
 )
 from annotations_app.domain.agreement.preference import Preference, describe_preference
 from annotations_app.domain.arrays import IntArray
+from annotations_app.domain.scales import scale_of
 from annotations_app.domain.to_json import to_json
 from datasets_app.domain.labels.criterion import Criterion, Kind
 
@@ -65,7 +66,7 @@ class CriterionReport(NamedTuple):
         kind = self.criterion.kind
         if kind == Kind.TEXT or (kind == Kind.TAGS and not self.tag):
             return ""
-        return {Kind.ORDINAL: "ordinal", Kind.NUMBER: "interval"}.get(kind, "nominal")
+        return scale_of(kind).measurement
 
     @property
     def statistics(self) -> list[NamedStatistic]:

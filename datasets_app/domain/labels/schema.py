@@ -12,8 +12,6 @@ MAX_CRITERIA = 12
 # Rows of a keyboard; the keys of the queue itself are left out.
 _KEY_ROWS = ("1234567890", "qwertyuiop", "adghjkl", "zxvbm")
 _ALL_KEYS = "".join(_KEY_ROWS)
-# One of these answers itself; a set of tags, a number or a text has to be finished.
-CHOSEN_KINDS = (Kind.YES_NO, Kind.CHOICE, Kind.ORDINAL, Kind.PREFERENCE)
 
 
 class Condition(NamedTuple):
@@ -57,7 +55,7 @@ class Schema(NamedTuple):
     @property
     def decides_at_once(self) -> bool:
         """Whether one key answers everything."""
-        return len(self.questions) == 1 and self.questions[0].criterion.kind in CHOSEN_KINDS
+        return len(self.questions) == 1 and self.questions[0].criterion.has_one_level
 
     @property
     def compares_replies(self) -> bool:

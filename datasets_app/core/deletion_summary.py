@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from datasets_app.domain.wording import format_count
+from datasets_app.models.session_data import list_all
 
-# The kinds of ``models/session_data.py`` and of files, in display order; with words for some.
+# The kinds of ``models/session_data.py`` and of files in display order, others after them; words for some.
 _KINDS = (
     "sessions turns comments labels judgments verdicts judge_runs judge_certificates decisions"
     " assignments campaign_items campaigns scrub_findings audited_turns scrub_audits scrubs marks"
@@ -28,7 +29,8 @@ _BYTE_KINDS = ("file_bytes", "release_bytes")
 
 def format_counts(counts: Mapping[str, int]) -> str:
     """``{"sessions": 2, "turns": 8}`` → "2 sessions, 8 turns"; the total size of files comes last."""
-    parts = [_format_kind(kind, counts[kind]) for kind in _KINDS if counts.get(kind)]
+    kinds = dict.fromkeys([*_KINDS, *(data.kind for data in list_all())])
+    parts = [_format_kind(kind, counts[kind]) for kind in kinds if counts.get(kind)]
     size = sum(counts.get(kind, 0) for kind in _BYTE_KINDS)
     return ", ".join([*parts, *([_format_size(size)] if size else [])])
 

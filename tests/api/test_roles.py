@@ -27,25 +27,17 @@ NAMES = {
     "number": FIXED_PK,
     "persona_id": "nobody",
 }
-BODIES: dict[str, Any] = {
-    "create_import": {"dataset": "harbour-data"},
-    "append_part": b"x",
-    "import_labels": b"x",
-    "improve_campaign_judge": {"judge": "brand"},
-    "certify_campaign_judge": {"judge": "brand"},
-    "form_campaign_jury": {"name": "panel", "members": ["brand", "tone"]},
-    "find_person": {"person": "jane.roe@example.org"},
-    "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
-    "export_reviewed_tasks": {"tasks": "{}"},
-    "push_run": {"manifest": {}, "results": {}},
-    "compare_versions": {"before": "1.0.0"},
-    "group_campaign_notes": {"notes": [1]},
-    "promote_failure_mode": {"kind": "tag"},
-    "make_test_case": {"turn": 2, "into": "cases"},
-    "draft_case_variants": {"model": "openai:tiny"},
-    "decide_case_draft": {"answer": None},
-    "save_persona": {"yaml": "id: x"},
-    "create_campaign": {"name": "c", "dataset": "harbour-data", "persona": "x", "annotators": ["a"]},
+# What fields of bodies name; others have the shortest value that their type permits.
+VALUES: dict[str, Any] = {
+    "dataset": "harbour-data",
+    "before": "1.0.0",
+    "turn": 2,
+    "person": "jane.roe@example.org",
+    "judge": "brand",
+    "members": ["brand", "tone"],
+    "model": "openai:tiny",
+    "tasks": "{}",
+    "yaml": "id: x",
 }
 
 
@@ -57,18 +49,42 @@ def rolled_back_transaction() -> Iterator[None]:
 
 
 def list_operations() -> list[tuple[str, str, dict[str, Any]]]:
+    """(method, path, operation) of each route; "body" is one with all required fields, if it takes any."""
+    schema = make_schema()
+    schemas = schema["components"]["schemas"]
     return [
-        (method.upper(), path.removeprefix("/api/v1"), operation)
-        for path, methods in make_schema()["paths"].items()
+        (method.upper(), path.removeprefix("/api/v1"), {**operation, "body": make_body(operation, schemas)})
+        for path, methods in schema["paths"].items()
         for method, operation in methods.items()
     ]
 
 
+def make_body(operation: dict[str, Any], schemas: dict[str, Any]) -> Any:
+    content = operation.get("requestBody", {}).get("content")
+    if content is None:
+        return None
+    if "application/json" not in content:
+        return b"x"
+    body = content["application/json"]["schema"]
+    body = schemas[body["$ref"].rpartition("/")[2]] if "$ref" in body else body
+    fields = body.get("properties", {})
+    return {name: VALUES.get(name, make_value(fields[name])) for name in body.get("required", ())}
+
+
+def make_value(field: dict[str, Any]) -> Any:
+    if "anyOf" in field:
+        return make_value(field["anyOf"][0])
+    if "enum" in field:
+        return field["enum"][0]
+    if field["type"] == "array":
+        return [make_value(field["items"])] * field.get("minItems", 1)
+    return {"string": "x" * field.get("minLength", 1), "integer": 1, "object": {}}[field["type"]]
+
+
 def send(caller: Caller, method: str, path: str, operation: dict[str, Any]) -> Any:
     names = {**NAMES, "name": "harbour-campaign"} if path.startswith("/campaigns") else NAMES
-    body = BODIES.get(operation["operationId"], {}) if method in ("POST", "PATCH") else None
     with rolled_back_transaction():
-        return caller(method, path.format(**names), body, Upload_Offset="0")
+        return caller(method, path.format(**names), operation["body"], Upload_Offset="0")
 
 
 @pytest.fixture(autouse=True)

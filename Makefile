@@ -48,7 +48,7 @@ format: $(VENV)/.tests ## format the files for `make check`
 docs: $(VENV)/.tests ## write the parts of docs/ that say what the code says: packages, commands, routes
 	@$(PY) -m scripts.documents
 
-MESSAGES = manage.py makemessages $(foreach language,de fr es ja,--locale $(language)) --no-wrap --no-obsolete \
+MESSAGES = manage.py makemessages --all --no-wrap --no-obsolete \
 	--add-location file --ignore .venv --ignore tests --ignore var
 messages: $(VENV)/.tests ## collect strings into locale/ and compile the translations; needs GNU gettext
 	$(PY) $(MESSAGES)

@@ -1,4 +1,4 @@
-"""Annotators' pages and those of accounts speak five languages, completely."""
+"""Annotators' pages and those of accounts speak every language of the settings, completely."""
 
 import ast
 import re
@@ -26,7 +26,7 @@ from datasets_app.models import ApiToken, Notification, OutgoingEvent, Preferenc
 from tests import factories
 from tests.web.test_queue import annotator, make
 
-LANGUAGES = ["de", "fr", "es", "ja"]
+LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
 PASSWORD = "a correct horse battery staple"
 LOCALE = Path(settings.BASE_DIR) / "locale"
 SCRIPTS = [

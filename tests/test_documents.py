@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets_app.domain.pii.policy import ALL_KINDS
+from datasets_app.domain.traces.registry import FORMATS
 from scripts.documents import update_documents
 
 pytestmark = pytest.mark.xdist_group("documents")
@@ -81,6 +82,10 @@ def test_files_and_names_in_a_document_exist(document: Path) -> None:
     names = [match for token in tokens if (match := NAME.fullmatch(token))]
     unknown += [match[0] for match in names if match[1] not in words() | NOT_OURS | CLASSES]
     assert not unknown
+
+
+def test_each_format_that_is_imported_is_documented() -> None:
+    assert FORMATS.keys() - set(in_backquotes(PROJECT / "docs" / "formats.md")) == set()
 
 
 def functions(path: Path) -> list[tuple[str, str, str]]:

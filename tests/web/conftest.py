@@ -41,6 +41,13 @@ def curator(sign_in: SignIn) -> Any:
 
 
 @pytest.fixture
+def boosted(curator: Any) -> Any:
+    """The client of a curator who follows links within a page, which loads its frame no more."""
+    curator.defaults["HTTP_HX_BOOSTED"] = "true"
+    return curator
+
+
+@pytest.fixture
 def dataset(db: None, tmp_path: Path) -> Dataset:
     """Two sessions of two turns."""
     return factories.make_dataset(tmp_path, factories.make_sessions(2))

@@ -13,17 +13,42 @@ from datasets_app.catalog.rows import session_pages
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
 from tests import factories
 
+pytestmark = pytest.mark.xdist_group("paging")
 
-@pytest.fixture
-def three_datasets(db: None, tmp_path: Path) -> Dataset:
-    """The one in the middle has sessions of 1 to 130 turns."""
-    factories.make_dataset(tmp_path, factories.make_sessions(30), "before")
+
+@pytest.fixture(scope="module")
+def three_datasets(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """The one in the middle, which has sessions of 1 to 130 turns."""
+    path = tmp_path_factory.mktemp("three")
+    factories.make_dataset(path, factories.make_sessions(30), "before")
     lines = [
         line for number in (1, 3, 130, 2, 50, 51, 7) for line in factories.make_session(f"m{number}", number)
     ]
-    middle = factories.make_dataset(tmp_path, lines, "middle")
-    factories.make_dataset(tmp_path, factories.make_sessions(30), "after")
-    return middle
+    middle = factories.make_dataset(path, lines, "middle")
+    factories.make_dataset(path, factories.make_sessions(30), "after")
+    return middle.pk
+
+
+@pytest.fixture(scope="module")
+def many_sessions(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """130 sessions, of which some have the same date, number of turns or number of findings, or no date."""
+    lines = [
+        line
+        for number in range(130)
+        for line in factories.make_session(
+            f"s{number}",
+            number % 3 + 1,
+            **({"timestamp": f"2026-03-{number % 20 + 1:02}T10:00:00Z"} if number % 2 else {}),
+        )
+    ]
+    dataset = factories.make_dataset(tmp_path_factory.mktemp("many"), lines, "many")
+    report = CheckReport.objects.create(dataset=dataset, totals={})
+    CheckFinding.objects.bulk_create(
+        CheckFinding(report=report, code="W205", message="Odd", session=session)
+        for number, session in enumerate(dataset.sessions.all())
+        for _ in range(max(0, number % 10 - 5))
+    )
+    return dataset.pk
 
 
 def links(client: Client, address: str, rel: str, pattern: str) -> list[list[str]]:
@@ -39,17 +64,18 @@ def links(client: Client, address: str, rel: str, pattern: str) -> list[list[str
     raise AssertionError("the pages do not end")
 
 
+SORTS = ("", "-imported", "session", "-session", "turns", "-turns", "date", "-date", "findings", "-findings")
 ROW = r'href="/admin/datasets_app/session/(\d+)/change/\?turn=(\d+)#'
 
 
 @pytest.mark.parametrize("role", ["", "user"])
 @pytest.mark.parametrize("of_one", [True, False])
-def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: Dataset, of_one: bool, role: str) -> None:
+def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: int, of_one: bool, role: str) -> None:
     client = sign_in("curator")
     turns = Turn.objects.filter(**({"session__dataset": three_datasets} if of_one else {}))
     turns = turns.filter(**({"role": role} if role else {}))
     expected = [(str(a), str(b)) for a, b in turns.in_order().values_list("session_id", "turn_index")]
-    query = f"?role={role}" + (f"&dataset={three_datasets.pk}" if of_one else "")
+    query = f"?role={role}" + (f"&dataset={three_datasets}" if of_one else "")
     forwards = links(client, reverse("admin:datasets_app_turn_changelist") + query, "next", ROW)
     assert [row for page in forwards for row in page] == expected
     assert all(len(page) == 50 for page in forwards[:-1])
@@ -58,40 +84,41 @@ def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: Dataset, of_one
 
 
 @pytest.mark.parametrize("walked", [2, 2_000])
-@pytest.mark.parametrize(
-    "sort",
-    ["", "-imported", "session", "-session", "turns", "-turns", "date", "-date", "findings", "-findings"],
-)
+@pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("prefix", ["", "s1"])
 def test_every_session_is_on_one_page(
-    sign_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str, sort: str, walked: int
+    boosted: Any,
+    many_sessions: int,
+    monkeypatch: pytest.MonkeyPatch,
+    prefix: str,
+    sort: str,
+    walked: int,
 ) -> None:
     monkeypatch.setattr(session_pages, "WALKED_SESSIONS", walked)
-    lines = [
-        line
-        for number in range(130)
-        for line in factories.make_session(
-            f"s{number}",
-            number % 3 + 1,
-            **({"timestamp": f"2026-03-{number % 20 + 1:02}T10:00:00Z"} if number % 2 else {}),
-        )
-    ]
-    dataset = factories.make_dataset(tmp_path, lines)
-    report = CheckReport.objects.create(dataset=dataset, totals={})
-    CheckFinding.objects.bulk_create(
-        CheckFinding(report=report, code="W205", message="Odd", session=session)
-        for number, session in enumerate(dataset.sessions.all())
-        for _ in range(max(0, number % 10 - 5))
+    address = (
+        reverse("admin:datasets_app_dataset_sessions", args=[many_sessions]) + f"?id={prefix}&sort={sort}"
     )
-    address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + f"?id={prefix}&sort={sort}"
-    sessions = Session.objects.filter(dataset=dataset, session_id__startswith=prefix)
+    sessions = Session.objects.filter(dataset=many_sessions, session_id__startswith=prefix)
     expected = set(sessions.values_list("session_id", flat=True))
-    client = sign_in("curator")
     pattern = r'/session/\d+/change/">([^<]+)<'
     for start, rel in ((address, "next"), (address + "&last=1", "prev")):
-        rows = [row for page in links(client, start, rel, pattern) for row in page]
+        rows = [row for page in links(boosted, start, rel, pattern) for row in page]
         assert len(rows) == len(expected)
         assert set(rows) == expected
+
+
+@pytest.mark.parametrize("walked", [2, 2_000])
+def test_whole_pages_lead_to_whole_pages(
+    sign_in: Any, many_sessions: int, monkeypatch: pytest.MonkeyPatch, walked: int
+) -> None:
+    """Without scripts, too."""
+    monkeypatch.setattr(session_pages, "WALKED_SESSIONS", walked)
+    address = reverse("admin:datasets_app_dataset_sessions", args=[many_sessions])
+    client = sign_in("curator")
+    for start, rel in ((address, "next"), (address + "?last=1", "prev")):
+        pages = links(client, start, rel, r'<title>|/session/\d+/change/">([^<]+)<')
+        assert [page.count("") for page in pages] == [1] * len(pages)
+        assert sorted(row for page in pages for row in page if row) == sorted(f"s{n}" for n in range(130))
 
 
 def test_every_finding_is_on_one_page(sign_in: Any, dataset: Dataset) -> None:

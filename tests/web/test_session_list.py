@@ -119,14 +119,13 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize("walked", [1, 2_000])
-def test_filters(sign_in: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch, walked: int) -> None:
+def test_filters(boosted: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch, walked: int) -> None:
     """Both steps of reading a page find the same."""
     monkeypatch.setattr(session_pages, "WALKED_SESSIONS", walked)
-    client = sign_in("curator")
     wrong = {
         str(query): found
         for query, expected in FILTERS
-        if (found := listed(client, talks, **query)) != expected
+        if (found := listed(boosted, talks, **query)) != expected
     }
     assert wrong == {}
 
@@ -156,22 +155,21 @@ def test_facets_count_what_the_list_shows(sign_in: Any, talks: Dataset) -> None:
     assert '<span id="session-count" hx-swap-oob="true">2</span>' in " ".join(html.split())
 
 
-def test_a_value_of_a_facet_leads_to_its_sessions(sign_in: Any, talks: Dataset) -> None:
+def test_a_value_of_a_facet_leads_to_its_sessions(boosted: Any, talks: Dataset) -> None:
     """And a second click to those of before; the order of the list stays."""
-    client = sign_in("curator")
     exclude_sessions(talks, [Session.objects.get(dataset=talks, session_id="a2").pk])
     SessionComment.objects.create(dataset=talks, session=talks.sessions.first(), author_name="jo", text="?")
     url = address(talks, "session_facets")
-    for facet, values in client.get(url, {"sort": "-turns"}).context["facets"]:
+    for facet, values in boosted.get(url, {"sort": "-turns"}).context["facets"]:
         for value in values:
-            listing = client.get(value["url"])
+            listing = boosted.get(value["url"])
             assert len(listing.context["page"].rows) == value["count"], (facet.title, value)
             assert listing.context["sort"] == "-turns"
             ((_, _, without),) = listing.context["chips"][:1]
-            assert len(client.get(without).context["page"].rows) >= value["count"]
-            again = client.get(url + "?" + value["url"].partition("?")[2]).context["facets"]
+            assert len(boosted.get(without).context["page"].rows) >= value["count"]
+            again = boosted.get(url + "?" + value["url"].partition("?")[2]).context["facets"]
             (active,) = [other for _, others in again for other in others if other["is_active"]]
-            assert len(client.get(active["url"]).context["page"].rows) == 4
+            assert len(boosted.get(active["url"]).context["page"].rows) == 4
 
 
 @pytest.mark.parametrize(
@@ -186,30 +184,28 @@ def test_a_value_of_a_facet_leads_to_its_sessions(sign_in: Any, talks: Dataset) 
     ],
 )
 def test_dates_are_counted_by_the_period_that_makes_few(
-    sign_in: Any, talks: Dataset, day: str, labels: list[str]
+    boosted: Any, talks: Dataset, day: str, labels: list[str]
 ) -> None:
     """Those of a period within the chosen dates lead to its sessions within these."""
     Turn.objects.filter(dataset=talks, session__session_id="a2").update(timestamp=f"{day}T10:00:00Z")
-    client = sign_in("curator")
-    assert list(count_facets(client, talks)["Dates"]) == labels
+    assert list(count_facets(boosted, talks)["Dates"]) == labels
     for query in ({}, {"since": "2026-03-01"}, {"until": day[:7]}, {"since": "2026-03", "until": day}):
-        facets = client.get(address(talks, "session_facets"), query).context["facets"]
+        facets = boosted.get(address(talks, "session_facets"), query).context["facets"]
         for value in next(values for facet, values in facets if facet.title == "Dates"):
-            assert len(client.get(value["url"]).context["page"].rows) == value["count"], (query, value)
+            assert len(boosted.get(value["url"]).context["page"].rows) == value["count"], (query, value)
 
 
 def test_facets_of_many_sessions_are_estimates(
-    sign_in: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch
+    boosted: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(facets, "MAX_COUNTED", 2)
     monkeypatch.setattr(session_pages, "SAMPLE_PARTS", 2)
-    client = sign_in("curator")
-    assert sum(count_facets(client, talks)["Splits"].values()) == 4
-    html = " ".join(client.get(address(talks, "session_facets")).content.decode().split())
+    assert sum(count_facets(boosted, talks)["Splits"].values()) == 4
+    html = " ".join(boosted.get(address(talks, "session_facets")).content.decode().split())
     assert "about 4</span>" in html
     assert "Estimated from 2 sessions" in html
     # A rare value is counted exactly.
-    assert count_facets(client, talks, tag="scenario:refund")["Splits"] == {"No split": 1}
+    assert count_facets(boosted, talks, tag="scenario:refund")["Splits"] == {"No split": 1}
 
 
 def test_what_cannot_be_filtered_by_is_said(sign_in: Any, talks: Dataset) -> None:

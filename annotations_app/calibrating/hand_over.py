@@ -5,7 +5,7 @@ from pathlib import Path
 from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.domain.calibration_sets import PARTS, Readiness
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, export_annotations
-from annotations_app.labels.persona_facts import get_persona
+from datasets_app.catalog.personas import get_persona
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset

@@ -28,13 +28,19 @@ def load_default_persona() -> LoadedPersona:
 
 def load_persona(persona_id: str) -> LoadedPersona:
     """The imported persona with this id, or the default one. Raises UserError if there is none."""
-    row = Persona.objects.filter(persona_id=persona_id).first()
-    if row is not None:
-        return parse_persona_text(row.yaml, persona_id)
-    if persona_id in {"", DEFAULT_ID}:
+    if persona_id in {"", DEFAULT_ID} and not Persona.objects.filter(persona_id=persona_id).exists():
         return load_default_persona()
-    known = ", ".join(Persona.objects.values_list("persona_id", flat=True)[:10]) or "none yet"
-    raise UserError(f"There is no persona {persona_id!r}. Imported personas: {known}.")
+    return parse_persona_text(get_persona(persona_id).yaml, persona_id)
+
+
+def get_persona(persona_id: str) -> Persona:
+    """The imported persona with this id. Raises UserError with the known ids if it doesn't exist."""
+    persona: Persona | None = Persona.objects.filter(persona_id=persona_id).first()
+    if persona is not None:
+        return persona
+    known = ", ".join(Persona.objects.values_list("persona_id", flat=True)[:10])
+    hint = f"There are: {known}." if known else "Import one with import_persona FILE."
+    raise UserError(f"There is no persona {persona_id!r}. {hint}")
 
 
 def suggest_persona_ids() -> list[str]:

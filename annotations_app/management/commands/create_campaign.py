@@ -6,10 +6,10 @@ from annotations_app.campaigns.rows import describe_unpaired
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
-from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.personas import get_persona
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count

@@ -1,10 +1,10 @@
 from pathlib import Path
 from typing import Any
 
-from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models.campaign import DEFAULT_SEED
 from annotations_app.review.create import create_review_campaigns
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.personas import get_persona
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count

@@ -1,8 +1,8 @@
 from typing import Any
 
-from annotations_app.labels.persona_facts import get_persona
 from annotations_app.rubrics.create import REASONS, create_rubric_campaigns
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.personas import get_persona
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count

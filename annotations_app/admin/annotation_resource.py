@@ -10,6 +10,7 @@ from import_export.fields import Field
 from import_export.results import RowResult
 from import_export.widgets import Widget
 
+from annotations_app.domain.answer_files.tables import read_number
 from annotations_app.labels.import_annotations import import_label_rows, parse_import_label
 from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_staging import LabelOutcome
@@ -237,23 +238,12 @@ def _row_to_object(row: dict[str, Any]) -> dict[str, Any]:
     for key in _TEXT_COLUMNS:
         if type(value.get(key)) in (int, float):
             value[key] = cell_text(value[key])
-    for key in ("label", "turn_index"):
-        value.update(_convert_number(key, value.get(key), int))
-    value.update(_convert_number("confidence", value.get("confidence"), float))
+    for key, kind in (("label", int), ("turn_index", int), ("confidence", float)):
+        if isinstance(value.get(key), (str, float)):
+            value[key] = read_number(value[key], kind)
     other = value.pop(OTHER_KEYS, None)
     if isinstance(other, str):
         other = decode_object(other.encode())
     if other is not None and type(other) is not dict:
         raise InvalidRecord("E101", "expected a JSON object", OTHER_KEYS)
     return {**(other or {}), **value}
-
-
-def _convert_number(key: str, cell: Any, kind: type) -> dict[str, Any]:
-    """``"1"`` and 1.0 → 1, where ``kind`` is int; what isn't a number is left for the reader to refuse."""
-    if not isinstance(cell, (str, float)):
-        return {}
-    try:
-        number = float(cell)
-        return {key: int(number) if kind is int and number.is_integer() else number}
-    except (ValueError, OverflowError):
-        return {}

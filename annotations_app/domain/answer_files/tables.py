@@ -80,15 +80,15 @@ def read(row: Any) -> Iterator[ReadDecision]:
     other = as_dict(decode_json(line.pop(_OTHER_KEYS, None)))
     line |= {key: decode_json(line[key]) for key in _JSON_COLUMNS if key in line}
     if type(line.get("turn_index")) in (str, float):
-        line["turn_index"] = _read_number(line["turn_index"], int)
+        line["turn_index"] = read_number(line["turn_index"], int)
     if type(line.get("confidence")) is str:
-        line["confidence"] = _read_number(line["confidence"], float)
+        line["confidence"] = read_number(line["confidence"], float)
     answers = {str(line.pop("criterion")): line.pop("value", None)} if "criterion" in line else {}
     yield ReadDecision(str(line.pop("text", "")), answers, {**line, **other})
 
 
-def _read_number(cell: Any, kind: type) -> Any:
-    """What isn't a number is left for the reader to refuse."""
+def read_number(cell: Any, kind: type) -> Any:
+    """``"1"`` and 1.0 → 1, where ``kind`` is int; what isn't a number is left for the reader to refuse."""
     try:
         number = float(cell)
         return number if kind is float else int(number) if number.is_integer() else cell

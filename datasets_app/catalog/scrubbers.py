@@ -90,6 +90,12 @@ def load_current_policy(dataset: Dataset) -> Policy:
     return apply_marks(dataset, find_last_policy(dataset))
 
 
+def find_preference(dataset: Dataset) -> str:
+    """Recall or precision, as the last scrub preferred or else the next would."""
+    run = _find_last_run(dataset)
+    return str(run.policy.get("prefer", RECALL)) if run else make_default_policy(dataset).prefer
+
+
 def is_verified(dataset: Dataset) -> bool:
     """Whether a scrub was verified, so that what is written later has to be looked at."""
     return ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).exists()

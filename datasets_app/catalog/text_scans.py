@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.catalog.scrubbers import find_preference
 from datasets_app.catalog.searching import open_searching
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.detector import DETECTION_VERSION
@@ -200,10 +201,11 @@ def discard_scan(dataset: Dataset, **fields: Any) -> None:
 
 
 def load_kept_terms(dataset: Dataset) -> KeptTerms:
-    """The exemptions of people, and the terms of its personas."""
+    """The exemptions of people, the terms of its personas, and what its scrubs prefer."""
     exemptions = list_exemptions(dataset)
     return KeptTerms(
         tuple(exemption.term for exemption in exemptions if exemption.kind),
         tuple(exemption.term for exemption in exemptions if not exemption.kind),
         tuple(list_persona_terms(dataset)),
+        find_preference(dataset),
     )

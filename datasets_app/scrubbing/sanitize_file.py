@@ -31,6 +31,7 @@ from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.proposals import TermTally
 from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.quality.kept_terms import state_preference
 from datasets_app.domain.wording import format_count
 
 # Written are lines of at most what was read, and a little for placeholders longer than what they replace.
@@ -301,7 +302,7 @@ def build_output_metadata(
         turns = format_count(result.turns, "turn")
         changes.append(f"personal data replaced in {result.found_turns:,} of {turns}")
     return replace(
-        metadata,
+        state_preference(metadata, policy.prefer),
         name=metadata.name or name,
         anonymization=_merge_lists(metadata.anonymization, done),
         modifications=_merge_lists(metadata.modifications, changes),

@@ -112,3 +112,35 @@ def test_terms_are_found_as_a_scrub_keeps_them() -> None:
     search.add(b'{"tags":["cargocarl"],"text":"Acme, elsewhere"}')
     stated = search.state(DatasetMetadata()).extra["kept_terms"]
     assert stated == {"names": ["Acme Goods", "Casper", "Wendy's", "Zoë"], "personas": ["Cargo Carl"]}
+
+
+@pytest.mark.parametrize(("origin", "names"), [("synthetic", 0), ("external", 1)])
+def test_a_word_that_may_or_may_not_be_a_name_is_one_to_the_dataset_and_its_files_alike(
+    origin: str, names: int, tmp_path: Path, capsys: Any
+) -> None:
+    dataset = make_dataset(
+        tmp_path, [make_turn("a", text="Hope you enjoy your time at Chicago!")], origin=origin
+    )
+    report = check_dataset(dataset, actor=None, name_models=("builtin",))
+    export_to_path(dataset, tmp_path / "out.jsonl", override="A test.")
+    for totals in (report.totals, validate_file(tmp_path / "out.jsonl", capsys)["totals"]):
+        assert totals.get("W406", 0) == names
+
+
+@pytest.mark.parametrize("prefer", ["recall", "precision"])
+def test_a_file_that_was_scrubbed_with_a_preference_passes_the_hook(
+    prefer: str, tmp_path: Path, capsys: Any, manage: Any
+) -> None:
+    line = {
+        "session_id": "a",
+        "turn_index": 1,
+        "role": "user",
+        "text": "Hope you enjoy your time at Chicago!",
+    }
+    (tmp_path / "in.jsonl").write_text(json.dumps(line) + "\n")
+    out = tmp_path / "out.jsonl"
+    scrub = ("sanitize_dataset", "--input", tmp_path / "in.jsonl", "--out", out, "--prefer", prefer)
+    assert manage(*scrub).returncode == 0
+    assert ("Hope" in out.read_text()) is (prefer == "precision")
+    for options in ([], ["--pii-only", "--strict"]):
+        assert "W406" not in validate_file(out, capsys, *options)["totals"]

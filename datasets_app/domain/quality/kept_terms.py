@@ -14,6 +14,7 @@ from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.jsonl import encode_turn, unescape_json
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.pii.detector import PRECISION, RECALL
 from datasets_app.domain.pii.kept_names import list_term_words
 
 METADATA_KEY = "kept_terms"
@@ -21,11 +22,13 @@ _TURNS_PER_BATCH = 1000
 
 
 class KeptTerms(NamedTuple):
-    """``values`` may be of any class; ``names`` aren't people, nor are terms of ``personas``."""
+    """``values`` may be of any class; ``names`` aren't people, nor are terms of ``personas``. ``prefer`` says
+    whether words that may or may not be names are kept as well, as a scrub's policy does."""
 
     values: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     personas: tuple[str, ...] = ()
+    prefer: str = RECALL
 
     @property
     def term_count(self) -> int:
@@ -82,8 +85,15 @@ class TermSearch:
             for name in ("values", "names", "personas")
             if (present := self._present.intersection(getattr(kept, name)))
         }
-        extra = {key: value for key, value in metadata.extra.items() if key != METADATA_KEY}
-        return replace(metadata, extra=extra | ({METADATA_KEY: stated} if stated else {}))
+        return state_preference(replace(metadata, extra=metadata.extra | {METADATA_KEY: stated}), kept.prefer)
+
+
+def state_preference(metadata: DatasetMetadata, prefer: str) -> DatasetMetadata:
+    """The metadata, saying what a scrub or check of the text preferred; nothing of recall."""
+    stated = {key: value for key, value in _read_object(metadata, METADATA_KEY).items() if key != "prefer"}
+    stated |= {"prefer": prefer} if prefer != RECALL else {}
+    extra = {key: value for key, value in metadata.extra.items() if key != METADATA_KEY}
+    return replace(metadata, extra=extra | ({METADATA_KEY: stated} if stated else {}))
 
 
 def _stands_at(words: tuple[str, ...], place: int, form: tuple[str, ...], longest: str) -> bool:
@@ -103,7 +113,8 @@ def read_kept_terms(metadata: DatasetMetadata | None, persona_terms: Iterable[st
         *_read_terms(stated, "personas"),
         *_read_terms(_read_object(metadata, "persona"), "terms"),
     )
-    return KeptTerms(_read_terms(stated, "values"), _read_terms(stated, "names"), personas)
+    prefer = PRECISION if stated.get("prefer") == PRECISION else RECALL
+    return KeptTerms(_read_terms(stated, "values"), _read_terms(stated, "names"), personas, prefer)
 
 
 def _read_object(metadata: DatasetMetadata | None, key: str) -> dict[str, Any]:

@@ -88,8 +88,9 @@ class PersonalDataSearch:
         self.exempt, self._checks = exempt, {check.kind: check for check in checks}
         self.names = self._checks[NAME].options if NAME in self._checks else None
         kinds = (*PATTERN_KINDS, NAME) if self.names else PATTERN_KINDS
+        names = self.names or NameOptions()
         self._detection = Detection(
-            Policy(kinds=kinds, name_models=self.names.models if self.names else ()), b""
+            Policy(kinds=kinds, name_models=names.models, prefer=names.kept.prefer), b""
         )
         self._session: str | None = None
 

@@ -17,7 +17,7 @@ from datasets_app.catalog.personas import (
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.generation.model_writer import ModelWriter
-from datasets_app.domain.generation.plan import Profile
+from datasets_app.domain.generation.plan import SESSION_KINDS, Profile
 from datasets_app.domain.generation.source_profile import SourceError, build_profile
 from datasets_app.domain.metadata.metadata import metadata_path
 from datasets_app.domain.wording import format_count
@@ -208,7 +208,7 @@ def _write_dataset_with_model(call: GenerationCall, writer: ModelWriter) -> None
 
 def _print_plan(call: GenerationCall) -> None:
     plan = call.generation.plan
-    safety, brand, edge, ordinary = plan.counts
+    safety, brand, edge, ordinary = (plan.counts[kind] for kind in SESSION_KINDS)
     call.print(
         f"Planned: {format_count(safety, 'safety trap')}, {format_count(brand, 'brand trap')}, "
         f"{format_count(edge, 'over-refusal probe')}, {ordinary:,} ordinary; plan {plan.digest[:12]}."

@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, redirect
 
 from annotations_app.agreement.failure_modes import (
     MAX_NAME_LENGTH,
-    delete_mode,
     group_notes,
     list_modes,
     list_notes,
@@ -84,7 +83,7 @@ def _do(request: Any, campaign: Campaign) -> str:
     if action in ("tag", "criterion", "delete"):
         mode = get_object_or_404(FailureMode, campaign=campaign, pk=parse_pk(key) or 0)
         if action == "delete":
-            delete_mode(mode)
+            mode.delete()
             return f"{mode.name} was deleted; its notes are in no mode."
         wording = request.POST.get(f"wording:{mode.pk}", "")
         saved = promote_mode(mode, as_tag=action == "tag", actor=request.user, wording=wording)

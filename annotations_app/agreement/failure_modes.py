@@ -68,11 +68,6 @@ def _join_words(text: str) -> str:
     return words
 
 
-def delete_mode(mode: FailureMode) -> None:
-    """Its notes are in none then."""
-    mode.delete()
-
-
 def needs_wording(campaign: Campaign) -> bool:
     """Whether fewer people may read what its replies say than see schemas, which all leads and viewers do: a
     mode is named after notes, which quote replies."""

@@ -1,7 +1,6 @@
 """How far the labels of a dataset or a campaign can be trusted."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAULT_SEED, build_agreement_report
@@ -91,9 +90,7 @@ def measure_files(
     by = _validate_options(by, resamples, width)
     labels, problems = LabelCollector(by), LineProblems("nothing was measured")
     for path, name in zip(paths, names or map(str, paths), strict=True):
-        size = path.stat().st_size if path.exists() else None
-        lines = _read_labels(path, name, limits, partial(_report_bytes, report_progress, size))
-        for record in problems.skip(name, lines):
+        for record in problems.skip(name, _read_labels(path, name, limits, report_progress)):
             if persona_id is None or record.persona_id == persona_id:
                 labels.add(record)
     problems.raise_if_any()
@@ -106,16 +103,13 @@ def validate_width(width: float | None) -> None:
 
 
 def _read_labels(
-    path: Path, name: str, limits: Limits, on_bytes: Callable[[int], None]
+    path: Path, name: str, limits: Limits, report_progress: ProgressCallback
 ) -> Iterator[LabelRecord | LineError]:
+    size = path.stat().st_size if path.exists() else None
     try:
-        yield from read_label_file(path, limits, on_bytes)
+        yield from read_label_file(path, limits, lambda done: report_progress(done, size))
     except UnreadableFile as error:
         raise UserError(f"{name}: {error}.") from None
-
-
-def _report_bytes(report_progress: ProgressCallback, size: int | None, done: int) -> None:
-    report_progress(done, size)
 
 
 def _validate_options(by: Iterable[str], resamples: int, width: float | None) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from ninja import Router
 
 from annotations_app.agreement.calibration import end_round, list_differences, measure_round
 from annotations_app.agreement.failure_modes import (
-    delete_mode,
     group_notes,
     list_modes,
     list_notes,
@@ -133,7 +132,7 @@ def delete_failure_mode(request: Any, name: str, number: str) -> Any:
     """Its notes are in none then."""
     campaign = find_campaign(request, name)
     check_may_read_replies(request.person, campaign)
-    delete_mode(_find_mode(campaign, number))
+    _find_mode(campaign, number).delete()
     return _describe_modes(campaign)
 
 

@@ -494,9 +494,17 @@ def test_places_are_right_in_the_old_text_and_in_the_new(said: list[str], placeh
         "2026-03-01 09:12 - 2026-03-03 10:00",
         "2026年3月1日 09:12",
         "2026 03 01",
+        "2025-03-03 to 2025-03-10",
+        "period: 2025-03-03/2025-03-10",
+        "I'm away 3.8.2026 - 17.8.2026",
+        "valid 01/02/2025 - 01/03/2025",
+        "01.01.2024 bis 31.12.2024",
+        "du 01/02/2025 au 03/02/2025",
+        "desde el 01/02/2025 hasta el 03/02/2025",
+        "с 01.02.2025 по 03.02.2025",
     ],
 )
-def test_a_date_with_its_time_or_without_a_word_is_nobodys_birth_date(value: str) -> None:
+def test_a_date_with_its_time_or_in_a_range_or_without_a_word_is_nobodys_birth_date(value: str) -> None:
     session = conversation(value, metadata={"created_at": value, "updated": value})
     [turn] = scrubbed(session).turns
     assert (turn.text, turn.metadata) == (value, {"created_at": value, "updated": value})

@@ -8,27 +8,45 @@ CREDENTIAL, PATH, HOST, NAME = "CREDENTIAL", "PATH", "HOST", "NAME"
 HANDLE, ADDRESS, URL, DATE_OF_BIRTH = "HANDLE", "ADDRESS", "URL", "DATE_OF_BIRTH"
 IBAN, ACCOUNT, ID_NUMBER, CRYPTO_WALLET, MAC = "IBAN", "ACCOUNT", "ID_NUMBER", "CRYPTO_WALLET", "MAC"
 
+
+class PersonalClass(NamedTuple):
+    """Checks call one value a ``noun``, and their findings have the ``code``; people choose ``nouns``.
+
+    A finding of a judged class may be wrong, so that people judge it: only a model or the words around a
+    value decide. All others a format or a checksum decides.
+    """
+
+    kind: str
+    code: str
+    noun: str
+    nouns: str
+    is_judged: bool = False
+
+
 # Every class that a scrub replaces if none are chosen. Where two overlap, the earlier names the whole.
-KINDS = (
-    CREDENTIAL,
-    URL,
-    EMAIL,
-    CRYPTO_WALLET,
-    IBAN,
-    PATH,
-    IP,
-    MAC,
-    HOST,
-    CREDIT_CARD,
-    SSN,
-    ID_NUMBER,
-    ACCOUNT,
-    PHONE,
-    DATE_OF_BIRTH,
-    ADDRESS,
-    HANDLE,
-    NAME,
+CLASSES = (
+    PersonalClass(CREDENTIAL, "E407", "credential", "credentials"),
+    PersonalClass(URL, "E416", "web address with personal data", "web addresses that carry personal data"),
+    PersonalClass(EMAIL, "E401", "e-mail address", "e-mail addresses"),
+    PersonalClass(CRYPTO_WALLET, "E417", "wallet address", "wallet addresses"),
+    PersonalClass(IBAN, "E412", "bank account (IBAN)", "bank accounts (IBAN)"),
+    PersonalClass(PATH, "E408", "file-system path", "file-system paths"),
+    PersonalClass(IP, "E405", "IP address", "IP addresses"),
+    PersonalClass(MAC, "E418", "hardware address", "hardware (MAC) addresses"),
+    PersonalClass(HOST, "E409", "internal host name", "internal host names"),
+    PersonalClass(CREDIT_CARD, "E404", "credit card number", "card numbers"),
+    PersonalClass(SSN, "E403", "social security number", "social security numbers"),
+    PersonalClass(ID_NUMBER, "E414", "identity number", "identity, tax, license and health numbers"),
+    PersonalClass(ACCOUNT, "E413", "account number", "account and customer numbers", is_judged=True),
+    PersonalClass(PHONE, "E402", "phone number", "telephone numbers"),
+    PersonalClass(DATE_OF_BIRTH, "E415", "date of birth", "dates of birth", is_judged=True),
+    PersonalClass(ADDRESS, "E411", "postal address", "postal addresses", is_judged=True),
+    PersonalClass(HANDLE, "E410", "user name", "user names", is_judged=True),
+    PersonalClass(NAME, "W406", "name of a person", "names of people", is_judged=True),
 )
+CLASS_BY_KIND = {item.kind: item for item in CLASSES}
+KINDS = tuple(CLASS_BY_KIND)
+JUDGED_KINDS = frozenset(item.kind for item in CLASSES if item.is_judged)
 # Replaced only if a policy names it: who gave such a number knows whose it is, and nobody else.
 ORDER_NUMBER = "ORDER_NUMBER"
 OPTIONAL_KINDS = (ORDER_NUMBER,)
@@ -39,10 +57,6 @@ PREFERENCES = (RECALL, PRECISION)
 
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
-
-# What only a model or the words around it decide: a finding of these may be wrong, so that people judge it.
-# All others a format or a checksum decides.
-JUDGED_KINDS = frozenset({NAME, HANDLE, ADDRESS, DATE_OF_BIRTH, ACCOUNT})
 
 # What the network finds; in English all but the names.
 NETWORK_KINDS = frozenset({NAME, HANDLE, PHONE, ADDRESS, DATE_OF_BIRTH, ID_NUMBER, ACCOUNT})

@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
 from datasets_app.domain.pii.detector import (
+    CLASSES,
     KINDS,
     NAME,
     OPTIONAL_KINDS,
+    ORDER_NUMBER,
     PRECISION,
     PREFERENCES,
     RECALL,
@@ -24,26 +26,8 @@ OTHER = "OTHER"
 MAX_FUZZ_SECONDS = 10 * 366 * 86_400
 
 _LABEL = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
-KIND_DESCRIPTIONS = {
-    "EMAIL": "e-mail addresses",
-    "PHONE": "telephone numbers",
-    "SSN": "social security numbers",
-    "CREDIT_CARD": "card numbers",
-    "IP": "IP addresses",
-    "NAME": "names of people",
-    "CREDENTIAL": "credentials",
-    "PATH": "file-system paths",
-    "HOST": "internal host names",
-    "HANDLE": "user names",
-    "ADDRESS": "postal addresses",
-    "IBAN": "bank accounts (IBAN)",
-    "ACCOUNT": "account and customer numbers",
-    "ID_NUMBER": "identity, tax, license and health numbers",
-    "DATE_OF_BIRTH": "dates of birth",
-    "URL": "web addresses that carry personal data",
-    "CRYPTO_WALLET": "wallet addresses",
-    "MAC": "hardware (MAC) addresses",
-    "ORDER_NUMBER": "order, parcel and ticket numbers",
+KIND_DESCRIPTIONS = {item.kind: item.nouns for item in CLASSES} | {
+    ORDER_NUMBER: "order, parcel and ticket numbers"
 }
 # What a class is called on a command line besides its own name.
 _KIND_ALIASES = {"HOSTNAME": "HOST"}

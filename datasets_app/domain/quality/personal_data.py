@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.pii.detection import Detection, make_input, merge_values
-from datasets_app.domain.pii.detector import HANDLE, NAME, PATTERN_KINDS, Match
+from datasets_app.domain.pii.detector import CLASSES, HANDLE, NAME, PATTERN_KINDS, Match
 from datasets_app.domain.pii.pieces import Piece, Place, Span, hide_keys, make_piece, visit_object, visit_turn
 from datasets_app.domain.pii.placeholders import drop_placeholders
 from datasets_app.domain.pii.policy import Policy
@@ -20,7 +20,6 @@ from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
 from datasets_app.domain.pii.session_ids import is_hashed_id
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
-from datasets_app.domain.quality.personal_data_codes import PATTERN_CODES
 
 SEARCH_BATCH_SIZE = 1_000
 _PLACEHOLDERS = build_placeholder_pattern(Policy().labels)
@@ -63,8 +62,9 @@ class PersonalDataCheck(Check):
 
 
 PERSONAL_DATA_CHECKS: tuple[type[PersonalDataCheck], ...] = tuple(
-    type(f"Find{kind}", (PersonalDataCheck,), {"code": code, "title": title, "kind": kind})
-    for code, title, kind in PATTERN_CODES
+    type(f"Find{item.kind}", (PersonalDataCheck,), {"code": item.code, "title": item.noun, "kind": item.kind})
+    for item in sorted(CLASSES, key=lambda item: item.code)
+    if item.kind != NAME
 )
 
 

@@ -4,18 +4,17 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from datasets_app.domain.pii.allowed_values import AllowedValues
-from datasets_app.domain.pii.detector import NAME, Match
+from datasets_app.domain.pii.detector import CLASS_BY_KIND, NAME, Match
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
 from datasets_app.domain.quality.personal_data import NameOptions, PersonalDataCheck
-from datasets_app.domain.quality.personal_data_codes import NAMES_CODE
 
 
 class NamesOfPeople(PersonalDataCheck):
     """The terms to keep and those of personas aren't people."""
 
-    code = NAMES_CODE
-    title = "name of a person"
+    code = CLASS_BY_KIND[NAME].code
+    title = CLASS_BY_KIND[NAME].noun
     kind = NAME
     options: ClassVar[NameOptions] = NameOptions(("builtin",))
 

@@ -61,6 +61,8 @@ class LabelTable(NamedTuple):
     # How many codes labels may have.
     categories: int = len(ON_BRAND.levels)
     scale: Scale = NOMINAL
+    # How many labels don't count, as the same annotator labeled the same item again.
+    replaced: int = 0
 
     @property
     def items(self) -> int:
@@ -106,7 +108,7 @@ def build_label_table(
     last = _is_last_of_owner(owner[order], bits)
     if not in_order and not last.all():
         raise AmbiguousOrder
-    order = order[last]
+    order, options["replaced"] = order[last], int((~last).sum())
     month = None if month is None else month[order]
     return _make_table(names, owner[order], bits, label[order], session, month, options)
 

@@ -282,6 +282,9 @@ def test_of_several_labels_by_one_annotator_the_last_counts() -> None:
     table = build_label_table(["ada", "ben"], item, annotator, label.astype(np.int8), np.array([0, 1]))
     assert report(table).headline.labels == 3
     assert report(table).headline.raw_agreement.value == 1
+    assert report(table).notes == [
+        "1 earlier label not counted, as the annotator labeled the same reply again"
+    ]
 
 
 def test_labels_without_a_name_count_each_but_are_in_no_pair() -> None:

@@ -43,6 +43,7 @@ from annotations_app.domain.agreement.pairs import MAX_PAIRS, compare_pairs
 from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.label_table import NO_GOLD, LabelTable, find_starts
 from annotations_app.domain.scales import Weighting
+from datasets_app.domain.wording import format_count
 
 DEFAULT_RESAMPLES = 1000
 DEFAULT_SEED = 42
@@ -80,6 +81,9 @@ def build_agreement_report(
     pairs, left_out = compare_pairs(table)
     if left_out:
         notes.append(f"{left_out:,} pairs are left out: only the {MAX_PAIRS:,} with most replies in common")
+    if table.replaced:
+        replaced = format_count(table.replaced, "earlier label")
+        notes.append(f"{replaced} not counted, as the annotator labeled the same reply again")
     return AgreementReport(
         headline=everything,
         pairs=pairs,

@@ -1,12 +1,12 @@
 """Profiles an existing file (counts and lengths, no text) so that new sessions can resemble it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import groupby
 from typing import TypeVar
 
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.generation.plan import MAX_TURNS, SESSION_KINDS, Profile
 from datasets_app.domain.generation.style import split_words
 
@@ -31,57 +31,45 @@ def build_profile(file: ConversationFile, on_bytes: Callable[[int], None] | None
 
     Raises :class:`SourceError` if there is no turn at all.
     """
-    counting = _ProfileBuilder()
+    scenarios, tag_sets = Counter[str](), Counter[tuple[str, ...]]()
+    turn_counts, reply_words = Counter[int](), Counter[int]()
     turns = (turn for turn in file.turns(on_bytes) if not isinstance(turn, LineError))
     for _, session in groupby(turns, key=lambda turn: turn.session_id):
-        counting.add(session)
-    if not counting.sessions:
-        raise SourceError(f"{file.name} holds no turns to go by.")
-    return counting.result(hash_file(file.path))
-
-
-class _ProfileBuilder:
-    def __init__(self) -> None:
-        self.sessions = 0
-        self._scenarios: Counter[str] = Counter()
-        self._tag_sets: Counter[tuple[str, ...]] = Counter()
-        self._turns: Counter[int] = Counter()
-        self._lengths: Counter[int] = Counter()
-
-    def add(self, session: Iterable[TurnRecord]) -> None:
         tags: dict[str, None] = {}
         count = 0
         for turn in session:
             count += 1
             tags.update(dict.fromkeys(turn.tags))
             if turn.role == "assistant":
-                self._lengths[min(len(split_words(turn.text)), _MAX_REPLY_WORDS)] += 1
-        self.sessions += 1
-        self._turns[min(count, MAX_TURNS)] += 1
+                reply_words[min(len(split_words(turn.text)), _MAX_REPLY_WORDS)] += 1
+        turn_counts[min(count, MAX_TURNS)] += 1
         named = [tag.removeprefix(_SCENARIO_PREFIX) for tag in tags if tag.startswith(_SCENARIO_PREFIX)]
         # A trap's subject is its other scenario; skip sessions that have none.
         about = next((name for name in named if name and name not in SESSION_KINDS), None)
         if about:
-            _count_item(self._scenarios, about)
-        _count_item(
-            self._tag_sets, tuple(sorted(tag for tag in tags if not tag.startswith(_PLANNED_TAG_PREFIXES)))
-        )
+            _count_item(scenarios, about)
+        own = (tag for tag in tags if not tag.startswith(_PLANNED_TAG_PREFIXES))
+        _count_item(tag_sets, tuple(sorted(own)))
+    if not turn_counts:
+        raise SourceError(f"{file.name} holds no turns to go by.")
+    tag_sets = _drop_rare_tags(tag_sets, turn_counts.total())
+    return Profile(
+        scenarios=_sort_counts(scenarios),
+        tag_sets=_sort_counts(tag_sets) if any(tag_sets) else (),
+        turn_counts=_sort_counts(turn_counts),
+        reply_words=_compute_percentiles(reply_words),
+        sha256=hash_file(file.path),
+    )
 
-    def result(self, sha256: str) -> Profile:
-        fewest = 1 if self.sessions < _SMALL_FILE_SESSIONS else _MIN_SESSIONS
-        kept: Counter[str] = Counter()
-        for tags, count in self._tag_sets.items():
-            kept.update(dict.fromkeys(tags, count))
-        sets: Counter[tuple[str, ...]] = Counter()
-        for tags, count in self._tag_sets.items():
-            sets[tuple(tag for tag in tags if kept[tag] >= fewest)] += count
-        return Profile(
-            scenarios=_sort_counts(self._scenarios),
-            tag_sets=_sort_counts(sets) if any(sets) else (),
-            turn_counts=_sort_counts(self._turns),
-            reply_words=_compute_percentiles(self._lengths),
-            sha256=sha256,
-        )
+
+def _drop_rare_tags(tag_sets: Counter[tuple[str, ...]], sessions: int) -> Counter[tuple[str, ...]]:
+    fewest = 1 if sessions < _SMALL_FILE_SESSIONS else _MIN_SESSIONS
+    counts, kept = Counter[str](), Counter[tuple[str, ...]]()
+    for tags, count in tag_sets.items():
+        counts.update(dict.fromkeys(tags, count))
+    for tags, count in tag_sets.items():
+        kept[tuple(tag for tag in tags if counts[tag] >= fewest)] += count
+    return kept
 
 
 def _count_item(counter: Counter[T], item: T) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import count, zip_longest
 from typing import Any, NamedTuple
 
 import msgspec
@@ -121,14 +121,15 @@ def compare_files(
 
     ``on_lines`` is told from time to time how many lines were read; it may raise to stop.
     """
-    counted = _LineCounter(on_lines)
+    numbers = count(1)
+
+    def read(lines: Callable[[], Lines]) -> Iterator[_SessionLines]:
+        return _group_sessions(_watch_lines(lines(), numbers, on_lines))
+
     result = Difference()
-    known = {
-        session.key: _hash_content(b"".join(session.lines))
-        for session in _group_sessions(counted.lines(before()))
-    }
+    known = {session.key: _hash_content(b"".join(session.lines)) for session in read(before)}
     changed: set[bytes] = set()
-    for session in _group_sessions(counted.lines(after())):
+    for session in read(after):
         digest = known.pop(session.key, None)
         if digest is None:
             _append_session_id(result.added, session)
@@ -140,7 +141,8 @@ def compare_files(
             changed.add(session.key)
     removed = known.keys()
     if removed or changed:
-        _compare_changed_sessions(result, before, after, set(removed), changed, counted)
+        new = read(after) if changed else iter(())
+        _compare_changed_sessions(result, read(before), new, set(removed), changed)
     return result
 
 
@@ -153,16 +155,11 @@ def _append_session_id(session_ids: list[str], session: _SessionLines) -> None:
         session_ids.append(session.session_id)
 
 
-class _LineCounter:
-    def __init__(self, on_lines: OnLines) -> None:
-        self._on_lines, self._count = on_lines, 0
-
-    def lines(self, lines: Lines) -> Iterator[bytes]:
-        for line in lines:
-            self._count += 1
-            if self._count % PROGRESS_EVERY_LINES == 0:
-                self._on_lines(self._count)
-            yield line
+def _watch_lines(lines: Lines, numbers: Iterator[int], on_lines: OnLines) -> Iterator[bytes]:
+    for line, number in zip(lines, numbers, strict=False):
+        if number % PROGRESS_EVERY_LINES == 0:
+            on_lines(number)
+        yield line
 
 
 def _group_sessions(lines: Iterable[bytes]) -> Iterator[_SessionLines]:
@@ -188,14 +185,13 @@ def _group_sessions(lines: Iterable[bytes]) -> Iterator[_SessionLines]:
 
 def _compare_changed_sessions(
     result: Difference,
-    before: Callable[[], Lines],
-    after: Callable[[], Lines],
+    old: Iterator[_SessionLines],
+    new: Iterator[_SessionLines],
     removed: set[bytes],
     changed: set[bytes],
-    counter: _LineCounter,
 ) -> None:
-    def read_old_sessions() -> Iterator[_SessionLines]:
-        for session in _group_sessions(counter.lines(before())):
+    def list_changed() -> Iterator[_SessionLines]:
+        for session in old:
             key = session.key
             if key in changed:
                 yield session
@@ -204,13 +200,7 @@ def _compare_changed_sessions(
                 result.sessions_removed += 1
                 result.turns_removed += len(session.lines)
 
-    def read_new_sessions() -> Iterator[_SessionLines]:
-        if changed:
-            yield from (
-                session for session in _group_sessions(counter.lines(after())) if session.key in changed
-            )
-
-    for one, other in _pair_sessions(read_old_sessions(), read_new_sessions()):
+    for one, other in _pair_sessions(list_changed(), (item for item in new if item.key in changed)):
         _compare_sessions(result, one, other)
 
 

@@ -70,11 +70,11 @@ class ArchiveWriter:
 
     def write_file(self, name: str, size: int, content: IO[bytes]) -> str:
         """Returns its SHA-256. Raises OSError if ``content`` is shorter than ``size``."""
-        source = _DigestSource(content)
-        self._tar.addfile(_make_info(FILES + name, size), source)
+        digest = hashlib.sha256()
+        self._tar.addfile(_make_info(FILES + name, size), WatchedSource(content, digest.update))
         _forget_members(self._tar)
-        self._digests.add_file(name, size, source.sha256)
-        return source.sha256
+        self._digests.add_file(name, size, digest.hexdigest())
+        return digest.hexdigest()
 
     def write_database(self, dump: BinaryIO) -> None:
         while part := _read_fully(dump, PART_BYTES):
@@ -112,18 +112,16 @@ def _make_info(name: str, size: int) -> tarfile.TarInfo:
     return info
 
 
-class _DigestSource:
-    def __init__(self, source: IO[bytes]) -> None:
-        self._source, self._digest = source, hashlib.sha256()
+class WatchedSource:
+    """``on_read`` gets what is read."""
+
+    def __init__(self, source: IO[bytes], on_read: Callable[[bytes], None]) -> None:
+        self._source, self._on_read = source, on_read
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
-        self._digest.update(data)
+        self._on_read(data)
         return data
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
 
 
 def _read_fully(source: BinaryIO, size: int) -> bytes:
@@ -156,10 +154,11 @@ def read_archive(stream: BinaryIO, handlers: Handlers) -> dict[str, Any]:
             for info, content in _iterate(tar):
                 _refuse_unknown(info, documents)
                 if info.name.startswith(FILES):
-                    source = _DigestSource(content)
+                    digest = hashlib.sha256()
+                    source = WatchedSource(content, digest.update)
                     handlers.file(info.name.removeprefix(FILES), source)  # type: ignore[arg-type]
                     _read_to_end(source)  # type: ignore[arg-type]
-                    digests.add_file(info.name.removeprefix(FILES), info.size, source.sha256)
+                    digests.add_file(info.name.removeprefix(FILES), info.size, digest.hexdigest())
                 elif info.name.startswith(DATABASE):
                     part = content.read()
                     digests.add_part(part)

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.backups import keys
-from datasets_app.backups.archive import ArchiveWriter
+from datasets_app.backups.archive import ArchiveWriter, WatchedSource
 from datasets_app.backups.clients import Server, Snapshot, find_server, open_snapshot
 from datasets_app.backups.manifest import build_manifest
 from datasets_app.backups.stored_files import write_files
@@ -79,7 +79,8 @@ def _write_archive(out: BinaryIO, server: Server, snapshot: Snapshot, progress: 
         # First, so that as little as possible is deleted meanwhile.
         absences = write_files(archive, snapshot, progress.add)
         with _dump(server, snapshot) as dump:
-            archive.write_database(_Counted(dump, progress))  # type: ignore[arg-type]
+            counted = WatchedSource(dump, lambda data: progress.add(len(data)))
+            archive.write_database(counted)  # type: ignore[arg-type]
         return archive.finish(absences)
     except BaseException:
         archive.abandon()
@@ -133,16 +134,6 @@ def _explain_refusals() -> Iterator[None]:
             "The database role may not read all tables. Set ALIGNMENTER_BACKUP_DATABASE_URL to a "
             "role that may."
         ) from None
-
-
-class _Counted:
-    def __init__(self, source: IO[bytes], progress: Tally) -> None:
-        self._source, self._progress = source, progress
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._source.read(size)
-        self._progress.add(len(data))
-        return data
 
 
 def describe_backup(facts: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ exactly one certificate.
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -160,24 +161,18 @@ def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: Tally) -> No
     delete_contents.clear_jobs(jobs)
     _destroy_releases(row)
     delete_contents.delete_files(jobs, lambda deleted: _add_to_certificate(row, deleted))
-    while delete_contents.retry_transaction(partial(_delete_batch, row)):
+    while delete_contents.retry_transaction(partial(_delete_rows, row, delete_contents.delete_batch)):
         progress.report()
-    deleted = delete_contents.retry_transaction(partial(_delete_sessions, row))
+    deleted = delete_contents.retry_transaction(
+        partial(_delete_rows, row, delete_contents.delete_dataset_rows)
+    )
     progress.add(deleted["turns"])
 
 
-def _delete_batch(row: Dataset) -> Counter[str]:
+def _delete_rows(row: Dataset, delete: Callable[[Dataset], Counter[str]]) -> Counter[str]:
     # Lock the row first, so that two runs on one dataset count every deletion once.
     lock_dataset(row.pk)
-    deleted = delete_contents.delete_batch(row)
-    _add_to_certificate(row, deleted)
-    return deleted
-
-
-def _delete_sessions(row: Dataset) -> Counter[str]:
-    """Delete all sessions at once, with the rows of the dataset as a whole."""
-    lock_dataset(row.pk)
-    deleted = delete_contents.delete_dataset_rows(row)
+    deleted = delete(row)
     _add_to_certificate(row, deleted)
     return deleted
 

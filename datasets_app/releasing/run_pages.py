@@ -147,7 +147,7 @@ def upload_run(request: HttpRequest, pk: int, version: str) -> HttpResponse:
         if not form.is_valid():
             raise UserError("Choose manifest.json and results.json of the report.")
         report = parse_report(*(form.cleaned_data[name].read() for name in ("manifest", "results")))
-        run = import_run(release, report, actor=request.user).run
+        run, _ = import_run(release, report, actor=request.user)
     except (InvalidReport, UserError) as error:
         refusal = error if isinstance(error, UserError) else explain_invalid(error)
         messages.error(request, refusal.message)

@@ -37,13 +37,6 @@ ORDER BY x.score, t.id LIMIT {MAX_WORST}
 """  # constants of this module # nosec B608
 
 
-class ImportedRun(NamedTuple):
-    """``is_new`` is False if the run was imported before: nothing has changed then."""
-
-    run: EvaluationRun
-    is_new: bool
-
-
 class GroupScore(NamedTuple):
     """The mean of the replies of a split or a tag."""
 
@@ -52,12 +45,12 @@ class GroupScore(NamedTuple):
     replies: int
 
 
-def import_run(release: Release, report: RunReport, *, actor: Any = None) -> ImportedRun:
-    """Keep the scores of a run beside the release that it ran on. Raises UserError for a run on anything
-    else."""
+def import_run(release: Release, report: RunReport, *, actor: Any = None) -> tuple[EvaluationRun, bool]:
+    """Keep the scores of a run beside the release that it ran on. Returns the run, and False if it was
+    imported before: nothing has changed then. Raises UserError for a run on anything else."""
     known = release.runs.filter(run_id=report.run_id).first()
     if known is not None:
-        return ImportedRun(known, False)
+        return known, False
     _check_digest(release, report)
     keys = _find_sessions(release.dataset, {reply.session_id for reply in report.replies})
     found: list[ReplyScore] = [reply for reply in report.replies if reply.session_id in keys]
@@ -92,7 +85,7 @@ def import_run(release: Release, report: RunReport, *, actor: Any = None) -> Imp
                 run=str(report.run_id),
                 replies=len(found),
             )
-    return ImportedRun(run, is_new)
+    return run, is_new
 
 
 def explain_invalid(error: InvalidReport) -> UserError:

@@ -281,11 +281,11 @@ def test_a_run_after_the_destruction_of_its_version_has_no_names(release: Releas
     earlier = {"dataset_digest": "", "ran_at": "2026-11-28T10:00:00+00:00", "whole": {}}
     EvaluationRun.objects.create(release=release, run_id="0b7f6a34-5b0f-4c1e-9b3f-1f6a3e0c2a12", **earlier)
     files.destroy_files(release, reason="erased")
-    assert import_run(release, read_report(MANIFEST, RESULTS)).run.groups == {}
+    assert import_run(release, read_report(MANIFEST, RESULTS))[0].groups == {}
 
 
 def test_a_report_without_scores_of_replies_says_so(release: Release, tmp_path: Path) -> None:
-    run = import_run(release, parse(run_on(release, tmp_path))).run
+    run, _ = import_run(release, parse(run_on(release, tmp_path)))
     assert run.whole["authenticity"]["turns"] == 30
     page = sign_in("curator").get(
         reverse("admin:datasets_app_dataset_run", args=[release.dataset_id, "1.0.0", run.pk])
@@ -297,7 +297,7 @@ def test_a_report_without_scores_of_replies_says_so(release: Release, tmp_path: 
 def test_an_erased_session_leaves_nothing_but_numbers(release: Release, report: Path, tmp_path: Path) -> None:
     session = Session.objects.filter(dataset=release.dataset).first()
     assert session is not None
-    run = import_run(release, parse(report)).run
+    run, _ = import_run(release, parse(report))
     erase_session(session, "Asked for")
     run.refresh_from_db()
     assert run.groups == {}

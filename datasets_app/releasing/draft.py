@@ -94,8 +94,7 @@ def add_quality(metadata: DatasetMetadata, statement: QualityStatement) -> Datas
 
 def _describe_changed_facts(last: Release, metadata: DatasetMetadata, splits: dict[str, int]) -> list[str]:
     """Lines for the changelog about facts that differ from the last version."""
-    with files.open_file(files.get_file(last, ReleaseFile.Kind.METADATA)) as stored:
-        before = parse_metadata(stored.read().decode())
+    before = parse_metadata(files.read_text(last, ReleaseFile.Kind.METADATA))
     lines = [
         f"Metadata: {name}"
         for name, value in vars(metadata).items()

@@ -60,6 +60,11 @@ def get_file(release: Release, kind: str) -> ReleaseFile:
     return found
 
 
+def read_text(release: Release, kind: str) -> str:
+    with open_file(get_file(release, kind)) as stored:
+        return stored.read().decode()
+
+
 @contextmanager
 def work_folder() -> Iterator[Path]:
     """A private folder in which a release is created."""

@@ -77,7 +77,8 @@ def _write_remaining(
 ) -> RemainingData:
     """The data file without those sessions; all other lines stay byte for byte."""
     path, study, erased = folder / "data.jsonl.gz", ContentCounter(), set[str]()
-    total, metadata = release.turn_count, _read_metadata(release)
+    total = release.turn_count
+    metadata = parse_metadata(files.read_text(release, ReleaseFile.Kind.METADATA))
     # A term that only an erased session has must not stay in the metadata.
     terms = TermSearch(read_kept_terms(metadata))
 
@@ -105,8 +106,7 @@ def _write_remaining(
 def _is_in_changelog(release: Release, is_erased: IsErased) -> bool:
     """Whether its stored CHANGELOG.md, which covers all versions up to it, names an erased session: rows are
     redacted for all versions at once, files one after the other."""
-    with files.open_file(files.get_file(release, ReleaseFile.Kind.CHANGELOG)) as stored:
-        text = stored.read().decode()
+    text = files.read_text(release, ReleaseFile.Kind.CHANGELOG)
     return changelog.redact_erased(text, is_erased) != text
 
 
@@ -155,11 +155,6 @@ def _changelog_entry(kept: RemainingData) -> str:
     if not kept.erased:
         return "### Changed\n\n- The changelog no longer names erased sessions."
     return REMOVED_ENTRY.format(count=format_count(len(kept.erased), "session"))
-
-
-def _read_metadata(release: Release) -> DatasetMetadata:
-    with files.open_file(files.get_file(release, ReleaseFile.Kind.METADATA)) as stored:
-        return parse_metadata(stored.read().decode())
 
 
 def _build_metadata(kept: RemainingData) -> DatasetMetadata:

@@ -176,6 +176,20 @@ def test_answers_of_a_label_tool_are_labels(name: str, tmp_path: Path) -> None:
     assert "tone" not in json.dumps([{**(turn.metadata or {}), "labels": []} for turn in turns])
 
 
+@pytest.mark.parametrize("value", [
+    {**task(tone="Yes"), "dialogue": [U, {**U, "content": "Hello?"}]},
+    {"id": "r", "fields": {"chat": [U, {**U, "content": "Hello?"}]},
+     "responses": {"tone": [{"value": "Yes", "user_id": 3, "status": "submitted"}]}},
+])  # fmt: skip
+def test_labels_of_a_conversation_without_a_reply_stand_at_its_last_turn(value: Any, tmp_path: Path) -> None:
+    found, report = convert(write(tmp_path, [value]))
+    (turns,) = found.values()
+    assert [turn.role for turn in turns] == ["user", "user"]
+    [label] = (turns[-1].metadata or {})["labels"]
+    assert (label["question"], label["value"]) == ("tone", "Yes")
+    assert (report.labels, report.unanswered) == (1, 1)
+
+
 def written(*said: tuple[str, str]) -> str:
     return "".join(f"13/01/2026, 10:0{n} - {name}: {text}\n" for n, (name, text) in enumerate(said))
 

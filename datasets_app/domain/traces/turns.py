@@ -119,13 +119,13 @@ def _add_facts(turns: list[TurnRecord], facts: dict[str, Any]) -> list[TurnRecor
 
 
 def add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[TurnRecord]:
-    """Labels stand at the last reply, which is what they are about unless they say otherwise."""
-    answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]
-    if labels and answers:
-        turn = turns[answers[-1]]
-        known = (turn.metadata or {}).get("labels", [])
-        metadata = {**(turn.metadata or {}), "labels": [*known, *labels]}
-        turns[answers[-1]] = turn._replace(metadata=metadata)
+    """Labels stand at the last reply, which is what they are about unless they say otherwise; where nobody
+    replied, at the last turn."""
+    if labels:
+        answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]
+        place = answers[-1] if answers else -1
+        metadata = merge_metadata(turns[place].metadata or {}, {"labels": labels})
+        turns[place] = turns[place]._replace(metadata=metadata)
     return turns
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 from unicodedata import normalize
+from urllib.parse import quote, quote_plus
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -167,7 +168,12 @@ def _list_needles(value: str) -> set[str]:
         )
     # "ö" is one character or two, by what wrote it.
     spellings = {normalize("NFC", value), normalize("NFD", value)}
-    return spellings | {hash_session_id(spelling, hash_key()) for spelling in spellings}
+    hashes = {hash_session_id(spelling, hash_key()) for spelling in spellings}
+    # As web addresses have them: "jane.roe%40mailbox.org", "Jane+Roe".
+    in_addresses = {
+        quoted for spelling in spellings for quoted in (quote(spelling, ""), quote_plus(spelling))
+    }
+    return spellings | hashes | in_addresses
 
 
 def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:

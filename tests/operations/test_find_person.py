@@ -67,6 +67,8 @@ def test_a_person_is_found_wherever_they_are_named(dataset: Dataset) -> None:
         ("471100", {"metadata": {"user": {"id": 471100}}}),
         ("jroe@mailbox.org", {"metadata": {"jroe@mailbox.org": True}}),
         ("Jörg Müller", {"persona_id": "Jörg Müller"}),
+        ("jroe@mailbox.org", {"text": "https://shop.example/?e=jroe%40mailbox.org&x=1"}),
+        ("Jörg Müller", {"metadata": {"url": "/search?q=J%c3%b6rg+M%c3%bcller"}}),
     ],
 )
 def test_a_person_is_found_in_every_notation(

@@ -76,15 +76,17 @@ def test_twenty_sessions_are_read_tagged_and_excluded_by_keys(
     expect(toast).to_contain_text("Comment added.")
     expect(peek.locator("#turn-2").get_by_text("Answers another question")).to_be_visible()
     assert find_violations_in_both_schemes(page) == []
+    commented = (3, 4, 12, 21)
     for number in range(3, 22):
         press("j")
         expect(peek.get_by_text(f"What user says as number 1 of s{number}.")).to_be_visible()
-        press("c")
-        page.keyboard.type(f"As well {number}")
-        press("Control+Enter")
-        expect(peek.locator("#turn-1").get_by_text(f"As well {number}")).to_be_visible()
-    commented = SessionComment.objects.order_by("pk").values_list("session__session_id", "turn_index")
-    assert list(commented) == [("s2", 2), *((f"s{number}", 1) for number in range(3, 22))]
+        if number in commented:
+            press("c")
+            page.keyboard.type(f"As well {number}")
+            press("Control+Enter")
+            expect(peek.locator("#turn-1").get_by_text(f"As well {number}")).to_be_visible()
+    comments = SessionComment.objects.order_by("pk").values_list("session__session_id", "turn_index")
+    assert list(comments) == [("s2", 2), *((f"s{number}", 1) for number in commented)]
     press("Escape")
     expect(peek).to_be_hidden()
     _select_twenty(page)

@@ -36,6 +36,8 @@ from datasets_app.models import Dataset, Turn
 from tests.campaigns import label_all_replies, lease_for, make_campaign, make_replies, submit
 from tests.web.test_campaign_pages import address, html_of, words
 
+pytestmark = pytest.mark.xdist_group("agreement page")
+
 
 def said(turn: Turn, **names: int) -> None:
     """Labels of a turn as an import leaves them, one by each name."""
@@ -50,14 +52,19 @@ def said(turn: Turn, **names: int) -> None:
         )
 
 
-@pytest.fixture
-def labelled(tmp_path: Path) -> Dataset:
+@pytest.fixture(scope="module")
+def labelled_rows(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> int:
     """Twenty replies of three annotators, who do not agree on all of them."""
-    dataset = make_replies(tmp_path, 20, tags=["scenario:<i>tag</i>"])
+    dataset = make_replies(tmp_path_factory.mktemp("labelled"), 20, tags=["scenario:<i>tag</i>"])
     turns = Turn.objects.filter(role="assistant").select_related("session__dataset").order_by("id")
     for number, turn in enumerate(turns):
         said(turn, ada=number % 2, ben=int(number % 3 > 0), chioma=number % 2 if number < 15 else 1)
-    return dataset
+    return dataset.pk
+
+
+@pytest.fixture
+def labelled(labelled_rows: int, db: None) -> Dataset:
+    return Dataset.objects.get(pk=labelled_rows)
 
 
 def test_the_most_disputed_replies_lead_to_where_they_are_settled(sign_in: Any, labelled: Dataset) -> None:
@@ -114,8 +121,8 @@ def test_no_statistic_gets_a_verdict_in_words(sign_in: Any, labelled: Dataset) -
 
 
 def test_what_is_undefined_is_said(sign_in: Any, tmp_path: Path) -> None:
-    dataset = make_replies(tmp_path, 3)
-    for turn in Turn.objects.filter(role="assistant").select_related("session__dataset"):
+    dataset = make_replies(tmp_path, 3, name="unanimous")
+    for turn in dataset.turns.filter(role="assistant").select_related("session__dataset"):
         said(turn, ada=1, ben=1)
     text = words(html_of(sign_in("lead"), "dataset_measured", dataset.pk, persona="warm_v1"))
     note = measure_agreement(dataset=dataset, persona_id="warm_v1").headline.krippendorff_alpha.note
@@ -156,7 +163,7 @@ def test_links_without_scripts_lead_to_whole_pages(sign_in: Any, labelled: Datas
 
 
 def test_without_labels_it_says_so(sign_in: Any, tmp_path: Path) -> None:
-    dataset = make_replies(tmp_path, 2)
+    dataset = make_replies(tmp_path, 2, name="unlabeled")
     client = sign_in("lead")
     assert "No labels yet" in html_of(client, "dataset_agreement", dataset.pk)
     assert "Nothing to measure yet" in html_of(client, "dataset_measured", dataset.pk, persona="x\0")

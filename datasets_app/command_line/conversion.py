@@ -154,7 +154,7 @@ def describe_conversion(name: str, report: Report, *, with_roles: bool = True) -
     if with_roles and (unknown := report.left_out.get(UNKNOWN_ROLES)):
         say = "Say what each is: --map 'sender:ROLE=user'"
         lines.append(f"  unknown roles: {_list_kinds(unknown)}. {say}")
-    if unread := report.left_out.get(UNREADABLE_FORM):
+    if (unread := report.left_out.get(UNREADABLE_FORM)) and unread.kinds:
         lines.append(f"  forms of texts that aren't known: {_list_kinds(unread)}")
     return lines + [f"  warning: {warning}" for warning in list_warnings(report)]
 

@@ -745,3 +745,35 @@ def test_a_row_without_a_role_is_asked_for(tmp_path: Path) -> None:
     assert all_texts(path, mapping={f"sender:{NO_ROLE}": "assistant"}) == [
         [("user", "Hi"), ("assistant", "Hm")]
     ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"user": ASK, "ts": "1"},
+        {"user": [ASK]},
+        {"human": {"text": ASK}, "id": "m-1"},
+        ["user", ASK],
+        {"user": ASK, "created_at": "2026-01-05T10:00:00Z"},
+    ],
+)
+def test_a_message_under_the_key_of_who_speaks(message: Any) -> None:
+    assert [(found.role, found.text) for found in read_messages([message])] == [("user", ASK)]
+
+
+def test_an_encrypted_chat_of_messenger(tmp_path: Path) -> None:
+    said = [("Zoë", "Hej", False), ("Shop", "Gone", True), ("Shop", "Ja", False)]
+    messages = [
+        {
+            "senderName": name,
+            "text": text,
+            "isUnsent": unsent,
+            "timestamp": 1700000000000 + number,
+            "type": "text",
+        }
+        for number, (name, text, unsent) in enumerate(said)
+    ]
+    found, _ = convert(write(tmp_path, {"participants": [], "threadName": "Zoë_1", "messages": messages}))
+    assert {name: texts(turns) for name, turns in found.items()} == {
+        "Zoë_1": [("user", "Hej"), ("assistant", "Ja")]
+    }

@@ -41,6 +41,7 @@ _SPEAKERS = ("role", "_role", "author", "from", "speaker", "sender")
 _NO_SPEAKERS = frozenset(
     "content contents text value message body parts id type name finish_reason output input str data".split()
 )
+_BESIDE_TEXT = frozenset("ts id uuid message_id lang language".split())
 MAX_SPEAKER_CHARACTERS = 80
 _PARENTS = tuple(
     "parent_id parentId parent_message_id parentMessageId parent_message_uuid parent_uuid parentUuid".split()
@@ -77,7 +78,7 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
         return [read_message(value, default_role)]
     if type(value) is not list:
         return [] if value is None else [leave_out(UNREADABLE_FORM)]
-    while len(value) == 1 and type(value[0]) is list:  # a batch of one
+    while len(value) == 1 and type(value[0]) is list and not _is_pair(value[0]):  # a batch of one
         value = value[0]
     found: list[Message] = []
     if any(type(item) is dict and find_role(unwrap_message(item)) for item in value):
@@ -86,8 +87,8 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
         item = decode_json(item) if type(item) is str else item
         if type(item) is str:
             found.append(read_message({"content": item}, default_role))
-        elif type(item) is list and len(item) == 2 and type(item[0]) is str and (role := name_role(item[0])):
-            found.append(_make(role, item[1], {}))
+        elif type(item) is list and _is_pair(item):
+            found.append(_make(name_role(item[0]), item[1], {}))
         elif type(item) is list:
             found += read_messages(item, default_role)
         elif type(item) is dict:
@@ -95,6 +96,11 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
         elif item is not None:
             found.append(leave_out(UNREADABLE_FORM))
     return _name_users(found)
+
+
+def _is_pair(value: list[Any]) -> bool:
+    """["user", "Hi"]"""
+    return len(value) == 2 and type(value[0]) is str and bool(name_role(value[0]))
 
 
 def _name_users(messages: list[Message]) -> list[Message]:
@@ -167,11 +173,16 @@ def find_speaker(value: dict[str, Any]) -> str:
 
 def _read_keyed(value: dict[str, Any]) -> Message | None:
     """{"user": "Hi"}: the key says who speaks. A key that nobody knows is an unknown role."""
-    said = [(key, item) for key, item in value.items() if type(item) is str and item.strip()]
+    said = [
+        (key, item)
+        for key, item in value.items()
+        if type(item) is str and item.strip() and key not in _TIMES and key not in _BESIDE_TEXT
+    ] or [(key, item) for key, item in value.items() if type(item) in (list, dict) and name_role(key)]
     if len(said) != 1 or said[0][0] in _NO_SPEAKERS:
         return None
-    key, text = said[0]
-    return Message(name_role(key) or UNKNOWN, text, None, key)
+    key, found = said[0]
+    role = name_role(key)
+    return _make(role, found, value)._replace(speaker=key) if role else Message(UNKNOWN, found, None, key)
 
 
 def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:

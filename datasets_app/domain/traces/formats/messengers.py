@@ -137,7 +137,7 @@ _MENTIONS = frozenset(("user", "broadcast", "usergroup"))
 def matches_messenger(value: Any) -> bool:
     value = as_dict(value)
     first = as_dict(next(iter(as_list(value.get("messages"))), None))
-    if "sender_name" in first and "timestamp_ms" in first:
+    if ("sender_name" in first and "timestamp_ms" in first) or {"senderName", "isUnsent"} <= first.keys():
         return True
     if "isBot" in as_dict(first.get("author")) and "channel" in value:
         return True
@@ -156,7 +156,9 @@ def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | Rem
     for number, value in documents:
         messages = as_list(as_dict(value).get("messages"))
         if matches_messenger(value) and messages:
-            name = as_name(value.get("thread_path")) or as_name(as_dict(value.get("channel")).get("id"))
+            name = as_name(
+                pick(value, "thread_path", "threadName") or as_dict(value.get("channel")).get("id")
+            )
             yield from _read_group(name, messages, number)
         elif matches_messenger(value):
             first = first or number
@@ -243,7 +245,7 @@ def _read_group(
 
 def _find_sender(item: dict[str, Any], names: Mapping[str, str]) -> str:
     author, comment = as_dict(item.get("author")), as_dict(item.get("comment"))
-    found = (item.get("sender_name"), author.get("name"), comment.get("user"),
+    found = (pick(item, "sender_name", "senderName"), author.get("name"), comment.get("user"),
              *(item.get(key) for key in ("user", "username", "bot_id")))  # fmt: skip
     sender = next((as_name(one) for one in found if as_name(one)), "unknown")
     return _repair(names.get(sender, sender), "sender_name" in item)
@@ -252,8 +254,9 @@ def _find_sender(item: dict[str, Any], names: Mapping[str, str]) -> str:
 def _is_service(item: dict[str, Any]) -> bool:
     """What the messenger says itself, by the structure of its export."""
     subtype, kind = item.get("subtype"), str(item.get("type"))
-    if "sender_name" in item:
-        return kind in _FACEBOOK_SERVICE or "call_duration" in item or item.get("is_unsent") is True
+    if "sender_name" in item or "senderName" in item:  # the latter in Messenger's chats with encryption
+        is_unsent = item.get("is_unsent") is True or item.get("isUnsent") is True
+        return kind in _FACEBOOK_SERVICE or "call_duration" in item or is_unsent
     if "author" in item:
         return "type" in item and kind not in _DISCORD_SPEECH
     return bool(item.get("hidden")) or (subtype is not None and str(subtype) not in _SLACK_SPEECH)

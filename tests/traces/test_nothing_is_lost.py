@@ -777,3 +777,11 @@ def test_an_encrypted_chat_of_messenger(tmp_path: Path) -> None:
     assert {name: texts(turns) for name, turns in found.items()} == {
         "Zoë_1": [("user", "Hej"), ("assistant", "Ja")]
     }
+
+
+def test_an_archive_that_is_cut_off_or_empty_says_so(tmp_path: Path) -> None:
+    whole = make_zip(tmp_path, {"a.json": [chat("a")]}).read_bytes()
+    cut, empty = whole[:60], b"PK\x05\x06" + bytes(18)
+    for content, said in ((cut, "can't be opened; transfer it again"), (empty, "without files")):
+        with pytest.raises(UnreadableFile, match=said):
+            convert(write(tmp_path, content, "cut.zip"))

@@ -36,7 +36,7 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 UTF32_BOMS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")  # the first begins like UTF-16
 # Files people take for JSONL by mistake, told apart by how they begin.
 OTHER_FILE_TYPES = {
-    b"PK\x03\x04": "a zip archive (an .xlsx file is one) that can't be opened; transfer it again or unpack it",
+    b"PK\x03\x04": "a zip archive (or .xlsx) that can't be opened; transfer it again or unpack it",
     b"PK\x05\x06": "a zip archive without files",
     b"PAR1": "a Parquet file; convert it to JSONL first",
     b"%PDF": "a PDF document",

@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.apps import apps
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
@@ -198,6 +199,34 @@ def test_rows_refer_to_sessions_and_turns_that_exist_in_their_dataset(tmp_path: 
     annotation = Annotation.objects.create(**label, turn=turn)
     with pytest.raises(IntegrityError), transaction.atomic():
         Annotation.objects.filter(pk=annotation.pk).update(turn=other.pk)
+
+
+# Emptied with its session by what deletes it.
+LEFT_EMPTY = {("annotations_app_campaignmember", "session_id")}
+
+
+def list_references() -> set[tuple[str, str]]:
+    """(table, column) of each that refers to a session or a turn; partitions of turns have a constraint."""
+    return {
+        (model._meta.db_table, field.column)
+        for model in apps.get_models()
+        if model is not Turn
+        for field in model._meta.local_concrete_fields
+        if field.related_model in (Session, Turn) and not getattr(field, "db_constraint", True)
+    }
+
+
+def test_every_reference_to_a_session_or_a_turn_is_held() -> None:
+    """When it is written and changed, and when the row that it refers to is deleted."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tgrelid::regclass::text, pg_get_triggerdef(oid) FROM pg_trigger")
+        triggers = cursor.fetchall()
+    held = set()
+    for table, column in list_references() - LEFT_EMPTY:
+        own = [text for name, text in triggers if name == table and f"'n.{column}')" in text]
+        if len(own) == 2 and any(f"'{table}', '{column}'" in text for _, text in triggers):
+            held.add((table, column))
+    assert list_references() - held == LEFT_EMPTY
 
 
 def test_referenced_rows_are_not_deleted(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from datasets_app.domain.traces.describe import (
     list_left_out_with_lines,
     list_warnings,
 )
-from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNREADABLE_FORM
+from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNNUMBERED, UNREADABLE_FORM
 from datasets_app.domain.traces.report import Note, Report
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.table_columns import parse_columns
@@ -188,6 +188,8 @@ def _group(file: ConversationFile, report: Report) -> Conversations:
         if turns and not converted:
             report.conversations += 1
             report.turns += len(turns)
+        if [turn.turn_index for turn in turns] != list(range(1, len(turns) + 1)):
+            report.remarks[UNNUMBERED].add(turns[0].line)
         if turns:
             yield turns
 

@@ -134,3 +134,15 @@ def test_the_input_is_never_overwritten(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr("sys.stdin", redirected)
         with pytest.raises(CommandError, match="is the input"):
             check_target(str(path), "-")
+
+
+@pytest.mark.parametrize("second", [1, 3])
+def test_turns_that_an_import_would_refuse_are_told(second: int, tmp_path: Path) -> None:
+    turns = [
+        {"session_id": "a", "turn_index": index, "role": role, "text": role}
+        for index, role in ((1, "user"), (second, "assistant"))
+    ]
+    write(tmp_path, turns, "in.jsonl")
+    done = run(tmp_path, "--input", "in.jsonl", "--out", "-")
+    assert "1 session whose turns aren't numbered 1, 2, 3 …, which an import refuses" in done.stderr
+    assert len(done.stdout.splitlines()) == 2

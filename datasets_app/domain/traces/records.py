@@ -159,6 +159,7 @@ REPEATED = declare_reason("exact repetition", "of a message")
 TOTALS = declare_reason("row of totals", several="rows of totals")
 CUT_ROWS = declare_reason("row cut off before its text", several="rows cut off before their text")
 # What is remarked.
+UNNUMBERED = declare_remark("session", "whose turns aren't numbered 1, 2, 3 …, which an import refuses")
 RENAMED = declare_remark("conversation", "with the ID of another one, kept apart by a number behind it")
 ONE_CONVERSATION = declare_remark("message", "without the ID of a conversation, read as one conversation")
 ONE_CONVERSATION_OF_PAIRS = declare_remark(

@@ -227,11 +227,6 @@ def _store_page(
         store_rendered_templates(store, signal, sender, template, context)
 
 
-def pytest_collection() -> None:
-    """Nothing that is collected is garbage, but all of it would be searched again and again."""
-    gc.disable()
-
-
 def pytest_sessionstart(session: pytest.Session) -> None:
     cluster.start_making_template(session.config)
 
@@ -252,7 +247,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported stays: to look for garbage in it takes a tenth of the time of a test."""
+    """From now on. What is imported stays: to look for garbage in it takes a tenth of the time of a test."""
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -7,6 +7,7 @@ alone; ALIGNMENTER_TEST_REDIS_URL names a Redis for tests, whose ``rq:*`` keys a
 """
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -15,7 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from alignmenter_site import embedded
+# Nothing that is imported or collected is garbage, but all of it would be searched again and again.
+gc.disable()
+
+from alignmenter_site import embedded  # noqa: E402
 
 # What tests start shares the folder of the process that starts it; the processes of a run don't.
 VAR_DIR_NAME = f"ALIGNMENTER_TEST_VAR_DIR_{os.environ.get('PYTEST_XDIST_WORKER', '')}"

@@ -334,7 +334,8 @@ def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: C
         form = {"judge": run.judge_id, "tries": "2", "max_tokens": "5000"}
         assert post(form).status_code == 302
         refused = post(form | {"tries": "11"}, follow=True).content.decode()
-        assert "Prompts to try: Ensure this value is less than or equal to 10." in refused
+        assert "Ensure this value is less than or equal to 10." in refused
+        assert 'value="11"' in refused
         job = JobRun.objects.filter(operation="improve_judge").latest("created_at")
         assert (job.parameters["tries"], job.parameters["max_tokens"]) == (2, 5000)
     assert JobRun.objects.filter(operation="improve_judge").count() == 3

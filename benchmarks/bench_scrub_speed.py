@@ -35,7 +35,7 @@ from datasets_app.domain.pii.detector import Match, merge_matches
 from datasets_app.domain.pii.policy import Policy
 
 DATA_FILE = PROJECT.parent / "shared" / "data" / "sgd_dev.jsonl.gz"
-MIN_RATIO, MIN_TWO_PROCESS_RATIO = 5.0, 1.7
+MIN_RATIO, MIN_TWO_PROCESS_RATIO = 10.0, 1.7
 MIN_BATCHES = 10  # shared by two processes: of fewer, one may have a third more than the other
 BLOCK_SIZE = 1000  # texts of one path, then the same of the other
 PREDEFINED_TEXTS = 2000  # distinct ones, for presidio with its own recognizers

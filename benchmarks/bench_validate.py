@@ -23,7 +23,7 @@ from datasets_app.catalog.searching import estimate_turns, open_searching
 from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.quality.files import FileChecker
 
-MIN_RATIO = 0.3
+MIN_RATIO = 0.08
 TURNS_PER_SESSION = 8
 OPENINGS = (
     "Hi, I need some help with {thing}, please.",

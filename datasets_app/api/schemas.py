@@ -222,10 +222,10 @@ FindingPage = page_of(FindingOut, **WITHHELD)
 
 class ScrubIn(Input):
     """Without `classes`, all are scrubbed, but `ORDER_NUMBER` of production data alone; session ids of
-    production data are hashed unless `hash_session_ids` is false. When a word
-    may or may not be a name, `prefer` decides: "recall" replaces it, "precision", the default for synthetic
-    data, keeps it. A preview (`dry_run`) changes nothing.
-    `patterns` are your own, each as `LABEL=REGEX` or `LABEL: example, example, example`."""
+    production data are hashed unless `hash_session_ids` is false. When a word may or may not be a name,
+    `prefer` decides: "recall" replaces it, "precision", the default for synthetic data, keeps it. A preview
+    (`dry_run`) changes nothing. `patterns` are your own, each as `LABEL=REGEX` or
+    `LABEL: example, example, example`."""
 
     dry_run: bool = False
     sample: int | None = Field(None, ge=1, le=100_000)

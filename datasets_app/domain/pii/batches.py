@@ -1,9 +1,7 @@
 """Scrubbing by the batch: turns in, lines and counts out. What a process of a pool does."""
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -102,24 +100,11 @@ def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | Ver
 
     def work(task: Task) -> ScrubbedBatch | VerifiedBatch:
         kind, turns = task
-        with pause_collector():
-            if kind == VERIFY:
-                return _verify_batch(scrubber, turns)
-            return _scrub_batch(scrubber, turns, setup, with_lines=kind == SCRUB)
+        if kind == VERIFY:
+            return _verify_batch(scrubber, turns)
+        return _scrub_batch(scrubber, turns, setup, with_lines=kind == SCRUB)
 
     return work
-
-
-@contextmanager
-def pause_collector() -> Iterator[None]:
-    """Look for no cycles among the many small objects of a batch, which have none: 6 % of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _group_sessions(turns: Iterable[TurnRecord], is_hashed: Callable[[str], bool]) -> list[SessionInput]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import (
@@ -36,6 +35,7 @@ from datasets_app.domain.pii.names.names import (
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizer_files import RecognizerDetector
+from datasets_app.domain.pii.rules.dates import is_of_range
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
 from datasets_app.domain.pii.rules.other_words import is_of_thing
@@ -65,20 +65,6 @@ _TIME_BEHIND = re.compile(
     r"[\d./年月日년월일-]{0,8},?(?: {1,2}[^\W\d_]{1,4}\.?){0,2}[T ]{1,2}\d{1,2}[:h]\d\d(?!\d)"
 )
 _TIME_BEFORE = re.compile(r"\d:(?:\d\d[ ,]{1,2}[\d./-]{0,5})?\Z")
-# A date, and what joins the two ends of a range: 3.8. - 17.8.2026, 2025-03-03 to 2025-03-10.
-_DATE = (
-    r"(?:\d{1,4}[./年-] ?\d{1,2}(?:[./月-] ?\d{1,4}|[.月])?日?"
-    r"|\d{1,2}\.? [^\W\d_]{3,10}\.?(?: \d{4})?|[^\W\d_]{3,10}\.? \d{1,2}(?:,? \d{4})?)"
-)
-_TO = (
-    r" ?(?:[-–—~〜～/]|\.{2,3}|至|到|から"
-    r"|\b(?:to|until|till?|through|thru|bis(?: zum)?|au|à|al?|hasta(?: el)?|até|ad|tot|t/m|do|po|až|до|по)\b"
-    r") ?"
-)
-_RANGE_BEHIND = lazy_re.compile(rf"{_TO}{_DATE}", re.IGNORECASE)
-_RANGE_BEFORE = lazy_re.compile(rf"{_DATE}{_TO}\Z", re.IGNORECASE)
-_RANGE_CHARACTERS = 30
-_WHOLE_RANGE = lazy_re.compile(f"{_DATE}{_TO}{_DATE}", re.IGNORECASE)
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-[01]\d-[0-3]\d")
 _IN_JSON = re.compile(r"\" ?: ?\"\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
@@ -275,9 +261,7 @@ def _is_of_event(text: str, match: Match) -> bool:
     """Whether the date has a time of day, is an end of a range, or the text has no word at all:
     "2026-03-01 09:12"."""
     return (
-        _RANGE_BEHIND.match(text, match.end) is not None
-        or _WHOLE_RANGE.fullmatch(text, match.start, match.end) is not None
-        or _RANGE_BEFORE.search(text, max(0, match.start - _RANGE_CHARACTERS), match.start) is not None
+        is_of_range(text, match.start, match.end)
         or _TIME_BEHIND.match(text, match.end) is not None
         or _TIME_BEFORE.search(text, max(0, match.start - 12), match.start) is not None
         or not any(map(str.isalpha, text[: match.start] + text[match.end :]))

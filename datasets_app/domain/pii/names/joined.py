@@ -75,26 +75,22 @@ class DescribedText(NamedTuple):
     features: Any
 
 
-def join_scores(tagged: Sequence[TaggedText], read: Mapping[str, Reading]) -> list[list[float]]:
-    """The probability of each word of each text to be part of a name; no words of a text that has none.
-    ``read`` is what the network makes of each; where it judged no words, it does so now."""
-    wanted = [
-        item
-        for item in tagged
-        if may_name(read[item.text]) and max(item.likely, _get_highest(read[item.text])) >= MIN_LIKELY
-    ]
+def join_scores(tagged: Sequence[TaggedText], read: Mapping[str, Reading]) -> dict[str, list[float]]:
+    """The probability of each word to be part of a name, for the texts that may have one. ``tagged`` are
+    those of which :func:`may_name` says so; ``read`` is what the network makes of each, whose words it judges
+    now if it hasn't."""
+    wanted = [item for item in tagged if max(item.likely, read[item.text].likeliest_name) >= MIN_LIKELY]
     missing = [item.text for item in wanted if not len(read[item.text].probabilities)]
     readings = {**read, **dict(zip(missing, load_network().read_many(missing), strict=True))}
     described = [describe_words(item, readings[item.text]) for item in wanted]
-    joined = dict(zip((item.text for item in wanted), _compute(described), strict=True))
-    return [joined.get(item.text, []) for item in tagged]
+    return dict(zip((item.text for item in wanted), _compute(described), strict=True))
 
 
 def may_name(reading: Reading) -> bool:
     """Whether the name model is asked as well: not where the network is sure that the words name nobody, nor
     where all are too frequent to be judged and none is a frequent first name or unknown to the lists."""
     if len(reading.probabilities):
-        return _get_highest(reading) >= LEAST_OF_TEXT
+        return reading.likeliest_name >= LEAST_OF_TEXT
     return any(map(_may_be_of_name, split_pieces(reading.text)))
 
 
@@ -102,10 +98,6 @@ def may_name(reading: Reading) -> bool:
 def _may_be_of_name(piece: str) -> bool:
     fact = look_up_word(piece)
     return piece[0].isalpha() and (fact.common < 2 or fact.first == 2)
-
-
-def _get_highest(reading: Reading) -> float:
-    return float(reading.probabilities[:, _NAME].max(initial=0))
 
 
 def _compute(described: Sequence[DescribedText]) -> Iterator[list[float]]:

@@ -29,7 +29,7 @@ from thinc.api import (
     with_array,
 )
 
-from datasets_app.domain.pii.names.joined import TaggedText, join_scores
+from datasets_app.domain.pii.names.joined import TaggedText, join_scores, may_name
 from datasets_app.domain.pii.names.name_spans import find_name_spans
 from datasets_app.domain.pii.names.name_words import (
     FEATURES,
@@ -153,11 +153,13 @@ class NameTagger(TrainablePipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Any]) -> None:
         docs = list(docs)
-        tagged = [TaggedText(doc.text, tags) for doc, tags in zip(docs, scores, strict=True)]
         judged = judge_texts([doc.text for doc in docs])
-        readings = {doc.text: said.reading for doc, said in zip(docs, judged, strict=True)}
-        for doc, likely in zip(docs, join_scores(tagged, readings), strict=True):
+        readings = {said.reading.text: said.reading for said in judged if may_name(said.reading)}
+        tagged = (TaggedText(doc.text, tags) for doc, tags in zip(docs, scores, strict=True))
+        joined = join_scores([item for item in tagged if item.text in readings], readings)
+        for doc in docs:
             starts = [token.idx for token in doc]
+            likely = joined.get(doc.text, [])
             found = find_name_spans(doc.text, [token.text for token in doc], starts, likely)
             spans = [
                 doc.char_span(m.start, m.end, label=ENTITY_LABEL, alignment_mode="expand") for m in found

@@ -98,10 +98,9 @@ def find_by_built_in(texts: Sequence[str], judged: JudgedTexts, prefer: str) -> 
     """The names in each text, by the packaged models: in English by what both say, in every other language by
     the network."""
     judged = _complete(texts, judged)
-    english = [text for text in texts if judged[text].is_english]
-    words = zip(english, _score_english(english, judged), strict=True)
+    scored = _score_english(texts, judged)
     names = {
-        text: find_name_spans(text, *place_words(text), scores, prefer) for text, scores in words if scores
+        text: find_name_spans(text, *place_words(text), scores, prefer) for text, scores in scored.items()
     }
     return [
         names.get(text, []) if judged[text].is_english else judged[text].find(frozenset({NAME}), prefer)
@@ -112,10 +111,12 @@ def find_by_built_in(texts: Sequence[str], judged: JudgedTexts, prefer: str) -> 
 def score_by_built_in(texts: Sequence[str]) -> list[float]:
     """The highest probability in each text that a word is part of a name."""
     judged = _complete(texts, {})
-    english = [text for text in texts if judged[text].is_english]
-    scores = dict(zip(english, _score_english(english, judged), strict=True))
+    scored = _score_english(texts, judged)
     return [
-        max(scores[text], default=0.0) if judged[text].is_english else judged[text].highest for text in texts
+        max(scored.get(text, ()), default=0.0)
+        if judged[text].is_english
+        else judged[text].reading.likeliest_name
+        for text in texts
     ]
 
 
@@ -123,13 +124,14 @@ def _complete(texts: Sequence[str], judged: JudgedTexts) -> JudgedTexts:
     return {**read_texts([text for text in texts if text not in judged]), **judged}
 
 
-def _score_english(texts: Sequence[str], judged: JudgedTexts) -> list[list[float]]:
+def _score_english(texts: Sequence[str], judged: JudgedTexts) -> dict[str, list[float]]:
+    """The probability of each word to be part of a name, for the English texts that may have one."""
     from datasets_app.domain.pii.names.joined import TaggedText, join_scores, may_name
 
-    readings = {text: judged[text].reading for text in texts if may_name(judged[text].reading)}
+    english = {text: judged[text].reading for text in texts if judged[text].is_english}
+    readings = {text: reading for text, reading in english.items() if may_name(reading)}
     tagged = map(TaggedText, readings, load_built_in_tagger().score_many(list(readings)))
-    scores = dict(zip(readings, join_scores(list(tagged), readings), strict=True))
-    return [scores.get(text, []) for text in texts]
+    return join_scores(list(tagged), readings)
 
 
 def read_texts(texts: Sequence[str]) -> JudgedTexts:

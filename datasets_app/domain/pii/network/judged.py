@@ -11,6 +11,7 @@ from datasets_app.domain.pii.detector import (
     ID_NUMBER,
     NAME,
     PHONE,
+    PRECISION,
     RECALL,
     Match,
 )
@@ -44,8 +45,11 @@ _CLASSES = (
     _Class(ID_NUMBER, 0.12, 0.08, 3, ".-–/"),
     _Class(ACCOUNT, 0.12, 0.08, 3, ".-–/"),
 )
-# The same where no other word should be taken for a name: only what very likely is one.
-_CLASSES_FOR_PRECISION = (_CLASSES[0]._replace(threshold=0.7, beside=0.4), *_CLASSES[1:])
+_CLASSES_BY_PREFERENCE = {
+    RECALL: _CLASSES,
+    # No other word should be taken for a name: only what very likely is one.
+    PRECISION: (_CLASSES[0]._replace(threshold=0.7, beside=0.4), *_CLASSES[1:]),
+}
 # What is written like any word must be this much more likely a user name.
 _PLAIN_SHARE = 0.65
 _MIN_HANDLE = 4
@@ -86,9 +90,7 @@ class JudgedText(NamedTuple):
         highest = probabilities.max(axis=0)
         likely = [
             (item, column)
-            for item, column in zip(
-                _CLASSES if prefer == RECALL else _CLASSES_FOR_PRECISION, _PERSONAL, strict=True
-            )
+            for item, column in zip(_CLASSES_BY_PREFERENCE[prefer], _PERSONAL, strict=True)
             if highest[column] >= item.threshold and item.kind in kinds
         ]
         words = self.reading.words if likely else []
@@ -97,11 +99,6 @@ class JudgedText(NamedTuple):
         ]
         outweighed = set(_list_outweighed(found))
         return [match for match in found if match not in outweighed]
-
-    @property
-    def highest(self) -> float:
-        """The highest probability that a word is part of a name."""
-        return float(self.reading.probabilities[:, _NAME].max(initial=0))
 
     @property
     def hint(self) -> ReplyHint | None:

@@ -78,6 +78,11 @@ class Reading(NamedTuple):
         return split_words(self.text) if len(self.probabilities) else []
 
     @property
+    def likeliest_name(self) -> float:
+        """The highest probability that a word is part of a name."""
+        return float(self.probabilities[:, _NAME].max(initial=0))
+
+    @property
     def language(self) -> str:
         return LANGUAGES[int(self.languages.argmax())]
 
@@ -87,7 +92,7 @@ class Reading(NamedTuple):
         return float(self.languages[_ENGLISH])
 
 
-_ENGLISH = LANGUAGES.index("en")
+_ENGLISH, _NAME = LANGUAGES.index("en"), CLASSES.index("NAME")
 IsWanted = Callable[[Reading], bool]
 
 

@@ -1,7 +1,8 @@
 """Dates as people write them: numeric, ISO, with the month as a word of some twenty languages.
 
-Only the rules for dates of birth look for them, behind a word that says what a date is; so each pattern is
-matched at a few places of a text, and never searched for throughout it.
+The rules for dates of birth look for them behind a word that says what a date is, and a judged date is asked
+whether it is of a range; so each pattern is matched at a few places of a text, and never searched for
+throughout it.
 """
 
 import re
@@ -103,6 +104,20 @@ _SPOKEN_DATE = re.compile(
     r"(?![^\W_])",
     re.IGNORECASE,
 )
+# Roughly a date, and what joins the two ends of a range: 3.8. - 17.8.2026, 2025-03-03 to 2025-03-10.
+_ROUGH_DATE = (
+    r"(?:\d{1,4}[./年-] ?\d{1,2}(?:[./月-] ?\d{1,4}|[.月])?日?"
+    r"|\d{1,2}\.? [^\W\d_]{3,10}\.?(?: \d{4})?|[^\W\d_]{3,10}\.? \d{1,2}(?:,? \d{4})?)"
+)
+_TO = (
+    r" ?(?:[-–—~〜～/]|\.{2,3}|至|到|から"
+    r"|\b(?:to|until|till?|through|thru|bis(?: zum)?|au|à|al?|hasta(?: el)?|até|ad|tot|t/m|do|po|až|до|по)\b"
+    r") ?"
+)
+_RANGE_BEHIND = lazy_re.compile(rf"{_TO}{_ROUGH_DATE}", re.IGNORECASE)
+_RANGE_BEFORE = lazy_re.compile(rf"{_ROUGH_DATE}{_TO}\Z", re.IGNORECASE)
+_RANGE_CHARACTERS = 30
+_WHOLE_RANGE = lazy_re.compile(f"{_ROUGH_DATE}{_TO}{_ROUGH_DATE}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 _ENDS_IN_YEAR = lazy_re.compile(rf"[ -]{_SPELLED_YEAR}\Z", re.IGNORECASE)
 
@@ -183,6 +198,15 @@ def find_dates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for found in _DATE.finditer(text, start, end):
         if _is_in_calendar(found[0]):
             yield found.span()
+
+
+def is_of_range(text: str, start: int, end: int) -> bool:
+    """Whether the date there is one end of a range, or all of it."""
+    return (
+        _RANGE_BEHIND.match(text, end) is not None
+        or _WHOLE_RANGE.fullmatch(text, start, end) is not None
+        or _RANGE_BEFORE.search(text, max(0, start - _RANGE_CHARACTERS), start) is not None
+    )
 
 
 def _is_in_calendar(date: str) -> bool:

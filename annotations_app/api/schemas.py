@@ -26,11 +26,12 @@ from annotations_app.models.campaign import (
     MAX_SHARE,
 )
 from annotations_app.models.querysets import STALE_CAUSES
-from datasets_app.api.schemas import NAME_PATTERN, Input, JobOut, page_of
+from datasets_app.api.schemas import Input, JobOut, page_of
 from datasets_app.domain.generation.families import MAX_VARIANTS
 from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.model_calls.parameters import MODEL_PREFIX
 from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE
+from datasets_app.models.dataset import NAME_PATTERN
 
 CaseKind = Literal["typos", "tone", "distraction", "rephrase", "language", "changed_fact"]
 Expected = Literal["same", "change"]

@@ -10,8 +10,8 @@ from ninja import Schema
 from pydantic import ConfigDict, Field, create_model
 
 from datasets_app.domain.traces.convert import MAX_COLUMNS_CHARACTERS
+from datasets_app.models.dataset import NAME_PATTERN
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Split = Literal["train", "validation", "test"]
 
 

@@ -213,7 +213,7 @@ def _list_steps(run: ScrubRun | None, undecided: int, canary: dict[str, Any] | N
     scrubbed = "Verified" if is_verified else "Not verified"
     return [
         Step("Settings", "What is replaced, and by what", "settings", True),
-        Step("Preview", found if run.dry_run else "Before each scrub", "result", True),
+        Step("Preview", found if run.dry_run else "Changes nothing", "result", run.dry_run),
         Step("Decide", decide, place, not undecided),
         Step("Scrub", "Replaces for good", "scrub", False)
         if run.dry_run

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from datasets_app.jobs import queue
 from datasets_app.models import Dataset, JobRun, Turn
 from tests import preloaded
 from tests.factories import encode_jsonl, make_session, make_sessions, make_turn, write_jsonl
@@ -34,6 +35,18 @@ def test_in_and_out_with_a_job_row_each(manage_subprocess: Manage, tmp_path: Pat
         ("import_dataset", "done", True, "support"),
         ("export_dataset", "done", True, "support"),
     ]
+
+
+def test_a_worker_that_runs_searches_what_was_imported(
+    manage_subprocess: Manage, processes: Any, wait_until: Any, tmp_path: Path
+) -> None:
+    processes.start("worker")
+    wait_until(queue.worker_count)
+    write_jsonl(tmp_path / "a.jsonl", [make_turn(text="Write to jane@example.org")])
+    done = manage_subprocess("import_dataset", "a.jsonl", "--name", "support", "--origin", "external", new=True)
+    assert "support: a worker searches it for personal data" in done.stdout
+    job = JobRun.objects.get(operation="scan_text")
+    assert wait_until(lambda: JobRun.objects.filter(pk=job.pk, state="done").first()).result["text"]
 
 
 def test_pipes_at_both_ends(manage_subprocess: Manage) -> None:

@@ -16,6 +16,8 @@ from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.mappings import get_mapping, save_mapping
 from datasets_app.importing.parameters import ImportOptions, ImportParameters
 from datasets_app.jobs.perform import run_job
+from datasets_app.jobs.queue import worker_count
+from datasets_app.jobs.runs import request_text_scan
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.format_options import (
     LABEL_OPTIONS,
@@ -34,6 +36,8 @@ A file is JSONL with one turn a line, OpenAI chat or ShareGPT, plain or gzipped,
 export of another tool (traces, chats, tickets, tables: docs/formats.md), recognized by its
 content. It is checked as a whole before anything is saved. Importing the same file again (recognized by
 its SHA-256) changes nothing. <name>.meta.yaml beside a file is read as well.
+
+New text is searched for personal data: by a worker if one runs, and at once otherwise.
 
 A new dataset of production data is restricted: only privacy officers, and people named
 with --grant, can see it.
@@ -136,9 +140,14 @@ exit codes:
         self.stdout.write(f"Saved the mapping {name}: {format_columns(columns)}")
 
     def _search(self, name: str) -> None:
-        """At once, as text leaves only when it has been searched."""
+        """By a worker as after an import on a page, or at once if none runs: text leaves only when it has been
+        searched."""
         dataset = Dataset.objects.filter(name=name).first()
         if dataset is None:  # nothing was imported
+            return
+        if worker_count():
+            request_text_scan(dataset, actor=None)
+            self.stdout.write(f"{name}: a worker searches it for personal data; no text leaves before that.")
             return
         with Progress("Searching for personal data", "turns") as progress:
             text = scan_and_describe(dataset, progress)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.converted_file import open_conversation_file
-from datasets_app.domain.traces.describe import list_warnings
+from datasets_app.domain.traces.describe import format_lines, list_warnings
 from datasets_app.domain.traces.messages import read_messages
 from datasets_app.domain.traces.records import (
     ATTACHED,
@@ -785,3 +785,8 @@ def test_an_archive_that_is_cut_off_or_empty_says_so(tmp_path: Path) -> None:
     for content, said in ((cut, "can't be opened; transfer it again"), (empty, "without files")):
         with pytest.raises(UnreadableFile, match=said):
             convert(write(tmp_path, content, "cut.zip"))
+
+
+def test_lines_are_named_in_the_number_that_is_listed() -> None:
+    listed = [format_lines(lines, total, "line") for lines, total in (([3], 1), ([3], 5), ([3, 9], 2))]
+    assert listed == [" (line 3)", " (line 3 and 4 more)", " (lines 3 and 9)"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.formats.messengers import PREVIEWS
 from tests.traces.reading import convert, write
 
 Q, A = "Is it open?", "Until six."
@@ -145,6 +146,9 @@ WHATSAPP: dict[str, tuple[Any, list[list[str]]]] = {
                                       "1/13/23, 9:04 AM - +44 20 7946 0000: {a}\n",
         "line ends of Windows": "1/13/23, 9:03 AM - Ann: {q}\r\n1/13/23, 9:04 AM - Ben: {a}\r\n",
     }.items()
+} | {
+    "media first": (f"1/13/23, 9:02 AM - Ann: <Media omitted>\n1/13/23, 9:03 AM - Ben: {Q}\n"
+                    f"1/13/23, 9:04 AM - Ann: {A}\n", [[f"a {Q}", f"u {A}"]]),
 }  # fmt: skip
 
 
@@ -169,11 +173,23 @@ MESSENGERS: dict[str, tuple[Any, list[list[str]]]] = {
     "Slack attachment": ([day("U1", Q, 1), {"type": "message", "subtype": "bot_message", "bot_id": "B", "text": "",
         "attachments": [{"pretext": "Build", "text": "<!date^1^at {time}|at noon>", "fallback": "x"}],
         "ts": "1767607300.1"}], [[QA[0], "a Build\nat noon"]]),
+    "Slack blocks and attachments beside a text": ([{**day("U1", f"{Q} <@U2>", 1), "blocks": [
+        {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [
+            {"type": "text", "text": f"{Q} ", "style": {"bold": True}}, {"type": "user", "user_id": "U2"}]}]},
+        {"type": "section", "text": {"type": "mrkdwn", "text": "*Today*?"}}],
+        "attachments": [{"title": "Shop 7", "text": "Main street", "fields": [{"title": "Phone", "value": "none"}]}]},
+        day("U2", A, 2)], [[f"u {Q} @U2\n*Today*?\nShop 7\nMain street\nPhone: none", QA[1]]]),
     "Slack call": (slack({"user": "U1", "subtype": "huddle_thread", "text": ""}), [QA]),
     **{f"Telegram {action}": (telegram({"type": "service", "actor": "Ann", "actor_id": "user1",
                                         "action": action, "text": ""}), [QA])
        for action in ("invite_members", "pin_message", "phone_call", "create_group", "edit_group_title")},
     "Telegram sticker": (telegram({"from": "Ann", "from_id": "user1", "media_type": "sticker", "text": ""}), [QA]),
+    "Telegram media first": ({**telegram(), "messages": [
+        {"id": 0, "type": "message", "from": "Ben", "from_id": "user2", "photo": "1.jpg", "text": ""},
+        *telegram()["messages"]]}, [[f"a {Q}", f"u {A}"]]),
+    "Telegram poll": (telegram({"from": "Ann", "from_id": "user1", "text": "", "poll": {
+        "question": "When?", "answers": [{"text": "Now", "voters": 1}, {"text": "Later"}]}}),
+        [[QA[0], "u When?\nNow\nLater", QA[1]]]),
     "Telegram entities": (telegram()["messages"] and {**telegram(), "messages": [
         {**message, "text": [{"type": "bold", "text": message["text"][:4]}, message["text"][4:]]}
         for message in telegram()["messages"]]}, [QA]),
@@ -186,7 +202,25 @@ MESSENGERS: dict[str, tuple[Any, list[list[str]]]] = {
             "name": name, "isBot": name == "bot"}} for n, (kind, name, text) in enumerate((
                 ("Default", "ann", Q), ("ChannelPinnedMessage", "ann", "Pinned a message."),
                 ("GuildMemberJoin", "eve", "Joined the server."), ("Reply", "bot", A)))]}, [QA]),
+    "Discord embed beside a text": ({"guild": {}, "channel": {"id": "2"}, "messages": [
+        {"type": "Default", "timestamp": "2026-01-05T10:00:00Z", "content": Q, "author": {"name": "ann", "isBot": False}},
+        {"type": "Reply", "timestamp": "2026-01-05T10:00:01Z", "content": A, "author": {"name": "bot", "isBot": True},
+         "embeds": [{"title": A, "description": "Not on Sundays."}]}]}, [[QA[0], f"a {A}\nNot on Sundays."]]),
 }  # fmt: skip
+
+
+def test_previews_of_links_are_nobodys_words_and_counted(tmp_path: Path) -> None:
+    url = "https://a.example/hours"
+    slack_message = {**day("U1", f"See <{url}>", 1), "attachments": [{"from_url": url, "text": "A page"}]}
+    embed = {"url": url, "title": "Hours", "description": "A page"}
+    discord = {"channel": {"id": "2"}, "messages": [{"type": "Default", "author": {"name": "a", "isBot": False},
+        "timestamp": "2026-01-05T10:00:00Z", "content": f"See {url}", "embeds": [embed]}]}  # fmt: skip
+    for export in ([slack_message], discord):
+        found, report = convert(write(tmp_path, export))
+        assert [turn.text for turns in found.values() for turn in turns] == [f"See {url}"]
+        assert report.left_out[PREVIEWS].total == 1
+
+
 # (content, file name, what is raised)
 DAMAGED: dict[str, tuple[str, str, str]] = {
     "cut in a list": ('[{"messages": [', "a.json", "not valid JSON"),

@@ -96,14 +96,15 @@ def _describe_senders(note: Note, report: Report) -> str:
 
 
 def format_lines(lines: Sequence[int], total: int, place: str) -> str:
-    """ " (lines 3, 5 and 9)"; empty if no line is known. ``place`` is what is counted: "line" or "row"."""
+    """ " (lines 3, 5 and 9)", " (line 3 and 2 more)"; empty if no line is known. ``place`` is what is
+    counted: "line" or "row"."""
     if not lines:
         return ""
     shown = [f"{line:,}" for line in sorted(lines)[:MAX_LINES_SHOWN]]
     more = total - len(shown)
     shown += [f"{more:,} more"] if more > 0 else []
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return f" ({place if total == 1 else f'{place}s'} {listed})"
+    return f" ({place if len(lines) == 1 else f'{place}s'} {listed})"
 
 
 def summarize_report(report: Report) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from html import unescape
+from itertools import filterfalse
 from types import MappingProxyType
 from typing import Any
 
@@ -23,12 +25,13 @@ from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_em
 
 SERVICE_MESSAGES = declare_reason("message", "of the messenger itself")
 MEDIA = declare_reason("file", "without text", several="media")
+PREVIEWS = declare_reason("preview", "of a linked page")
 
 
 def assign_roles(spoken: Sequence[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:
     """(sender, text, time) → messages. Everybody but the assistant is a user; without one, the first sender
     is, until somebody says otherwise."""
-    first = spoken[0][0]
+    first = spoken[0][0] if spoken else ""
     return [
         Message(
             "assistant" if (sender == assistant if assistant else sender != first) else "user",
@@ -68,22 +71,20 @@ def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | Rem
     spoken: list[_Said] = []
     left_out: Counter[str] = Counter()
     for item in map(as_dict, chat["messages"]):
-        text = join_texts(item.get("text")) or join_texts(item.get("text_entities"))
-        text = (
-            text
-            or join_texts(item.get("rich_message"))
-            or join_texts(as_dict(item.get("poll")).get("question"))
-        )
+        poll = as_dict(item.get("poll"))
+        said = (item.get("text"), item.get("text_entities"), item.get("rich_message"), poll.get("question"))
+        text = join_unsaid(map(join_texts, (*said, *as_list(poll.get("answers")))))
         if item.get("type", "message") != "message":
             left_out[SERVICE_MESSAGES] += 1
-        elif withheld := find_withheld(item):
+            continue
+        if withheld := find_withheld(item):
             left_out[WITHHELD[withheld]] += 1
+            text = ""
         elif not text.strip():
             left_out[MEDIA if _TELEGRAM_MEDIA & item.keys() else UNREADABLE_FORM] += 1
-        else:
-            sender = as_name(item.get("from")) or as_name(item.get("from_id")) or "unknown"
-            time = to_seconds(item.get("date_unixtime")) or to_seconds(item.get("date"))
-            spoken.append((sender, text, time))
+        sender = as_name(item.get("from")) or as_name(item.get("from_id")) or "unknown"
+        time = to_seconds(item.get("date_unixtime")) or to_seconds(item.get("date"))
+        spoken.append((sender, text, time))
     yield from _finish(as_name(chat.get("id")), spoken, left_out, facts, number)
 
 
@@ -100,8 +101,10 @@ def _finish(
 ) -> Iterator[Conversation | Remark]:  # fmt: skip
     for reason, count in left_out.items():
         yield Remark(reason, number, count)
-    if spoken:
-        yield Conversation(name, assign_roles(spoken, assistant), facts, number, separate=True)
+    # Whoever sent no more than media has no text, but may be the first sender.
+    messages = [message for message in assign_roles(spoken, assistant) if message.text.strip()]
+    if messages:
+        yield Conversation(name, messages, facts, number, separate=True)
 
 
 def join_texts(value: Any) -> str:
@@ -116,13 +119,31 @@ def join_texts(value: Any) -> str:
         return ""
     kind = str(value.get("type"))
     if kind in _MENTIONS:
-        return f"@{as_name(value.get('user_id') or value.get('range') or value.get('usergroup_id'))}"
+        return f"<@{as_name(value.get('user_id') or value.get('range') or value.get('usergroup_id'))}>"
     if kind == "emoji":
         return f":{value.get('name')}:"
     found = [join_texts(value[key]) for key in _TEXT_KEYS if key in value]
     return "\n".join(filter(None, found)) or (as_name(value.get("url")) if kind == "link" else "")
 
 
+def join_unsaid(texts: Iterable[str]) -> str:
+    """The texts below each other, without lines that say nothing new: Slack and Telegram repeat what a
+    message says as rich text, which may be all of it."""
+    found: list[str] = []
+    words = ""
+    for text in texts:
+        new = [line for line in text.splitlines() if not found or _spell(line) not in words]
+        found += [text] if new and not found else new
+        words = "".join(map(_spell, found))
+    return "\n".join(found)
+
+
+def _spell(line: str) -> str:
+    """The words between blanks, or the signs of a line without words."""
+    return f" {' '.join(_WORD.findall(line)) or line.strip()} "
+
+
+_WORD = re.compile(r"\w+")
 _TEXT_KEYS = ("text", "blocks", "elements", "fields", "items", "rows", "cells", "content", "caption")
 _BLOCKS = frozenset(
     "paragraph section header rich_text rich_text_section rich_text_list rich_text_quote context "
@@ -225,20 +246,17 @@ def _read_group(
         text = _repair(_find_text(item, names), "sender_name" in item)
         if _is_service(item) or is_own_words(text):
             left_out[SERVICE_MESSAGES] += 1
-        elif withheld := find_withheld(item):
+            continue
+        if withheld := find_withheld(item):
             left_out[WITHHELD[withheld]] += 1
+            text = ""
         elif not text.strip():
             left_out[MEDIA] += 1
-        else:
-            if as_dict(item.get("author")).get("isBot") or item.get("bot_id"):
-                bots.add(sender)
-            spoken.append(
-                (
-                    sender,
-                    text,
-                    to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp")),
-                )
-            )
+        left_out[PREVIEWS] += sum(_is_preview(item, card) for card in _list_cards(item))
+        if as_dict(item.get("author")).get("isBot") or item.get("bot_id"):
+            bots.add(sender)
+        time = to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp"))
+        spoken.append((sender, text, time))
     spoken.sort(key=lambda line: line[2] or 0.0)
     yield from _finish(name, spoken, left_out, {}, number, min(bots) if len(bots) == 1 else "")
 
@@ -263,21 +281,37 @@ def _is_service(item: dict[str, Any]) -> bool:
 
 
 def _find_text(item: dict[str, Any], names: Mapping[str, str]) -> str:
+    """The text, and below it what only blocks, attachments or embeds say."""
+    cards = map(_join_card, filterfalse(partial(_is_preview, item), _list_cards(item)))
     if "ts" not in item:
-        embeds = [join_embed(embed) for embed in as_list(item.get("embeds"))]
-        said = as_name(item.get("content")) or str(item.get("text") or "")
-        return said or "\n".join(filter(None, embeds))
-    text = as_dict(item.get("comment")).get("comment") or item.get("text") or join_texts(item.get("blocks"))
-    if not text:
-        attachments = map(as_dict, as_list(item.get("attachments")))
-        text = "\n".join(filter(None, map(_join_attachment, attachments)))
-    return unescape(_SLACK_REFERENCE.sub(lambda match: _show_reference(match, names), str(text)))
+        return join_unsaid([as_name(item.get("content")) or str(item.get("text") or ""), *cards])
+    text = as_dict(item.get("comment")).get("comment") or item.get("text") or ""
+    said = (str(text), join_texts(item.get("blocks")), *cards)
+    return join_unsaid(
+        unescape(_SLACK_REFERENCE.sub(lambda match: _show_reference(match, names), part)) for part in said
+    )
 
 
-def _join_attachment(attachment: dict[str, Any]) -> str:
-    said = [attachment.get(key) for key in ("pretext", "title", "text")]
+def _list_cards(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Slack's attachments and Discord's embeds."""
+    yield from map(as_dict, as_list(item.get("attachments" if "ts" in item else "embeds")))
+
+
+def _is_preview(item: dict[str, Any], card: dict[str, Any]) -> bool:
+    """Whether a card shows the page behind a link of the text: nobody has said that."""
+    url = card.get("from_url") or card.get("url")
+    return type(url) is str and url != "" and url in str(item.get("content") or item.get("text"))
+
+
+def _join_card(card: dict[str, Any]) -> str:
+    fields = [
+        f"{pick(field, 'name', 'title')}: {field.get('value')}"
+        for field in map(as_dict, as_list(card.get("fields")))
+    ]
+    said = [*(card.get(key) for key in ("pretext", "title", "description", "text")), *fields]
+    said += [join_texts(card.get("blocks")), as_dict(card.get("footer")).get("text")]
     found = "\n".join(text for text in said if type(text) is str and text)
-    return found or join_texts(attachment.get("blocks")) or as_name(attachment.get("fallback"))
+    return found or as_name(card.get("fallback"))
 
 
 def _show_reference(match: re.Match[str], names: Mapping[str, str]) -> str:
@@ -290,16 +324,6 @@ def _show_reference(match: re.Match[str], names: Mapping[str, str]) -> str:
     if mark:
         return f"{'#' if mark == '#' else '@'}{words or target.partition('^')[0]}".replace("@@", "@")
     return words or target.removeprefix("mailto:").removeprefix("tel:")
-
-
-def join_embed(value: Any) -> str:
-    """The texts of one of Discord's embeds."""
-    embed = as_dict(value)
-    fields = [
-        f"{field.get('name')}: {field.get('value')}" for field in map(as_dict, as_list(embed.get("fields")))
-    ]
-    parts = [embed.get("title"), embed.get("description"), *fields, as_dict(embed.get("footer")).get("text")]
-    return "\n".join(part for part in parts if type(part) is str and part)
 
 
 def _repair(text: str, damaged: bool) -> str:

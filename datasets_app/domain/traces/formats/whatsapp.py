@@ -83,14 +83,17 @@ def read_whatsapp(lines: Iterable[tuple[int, str]], order: str = "") -> Iterator
         yield Remark(BACKWARDS, found[0].number, backwards)
     elif not is_clear:
         yield Remark(UNCLEAR_DATES, found[0].number, len(found))
-    left = {line.number for line in media}
     spoken = [
         (line.sender, captions.get(line.number, line.text), time)
         for line, time in zip(found, times, strict=True)
-        if line.number not in left and line.text.strip()
     ]
-    if spoken:
-        yield Conversation("", assign_roles(spoken), {}, found[0].number, separate=True)
+    # Whoever sent no more than media may be the first sender.
+    left = {line.number for line in media}
+    said = [
+        message for line, message in zip(found, assign_roles(spoken), strict=True) if line.number not in left
+    ]
+    if said:
+        yield Conversation("", said, {}, found[0].number, separate=True)
 
 
 def _read_lines(lines: Iterable[tuple[int, str]]) -> tuple[list[_Line], int, int]:

@@ -15,6 +15,7 @@ import pytest
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.traces import tables
+from datasets_app.domain.traces.records import HALF_CHARACTERS
 from tests.traces.exports import EXPORTS
 from tests.traces.reading import convert, write
 
@@ -156,7 +157,7 @@ def test_compressed_files(tmp_path: Path) -> None:
 def test_characters_that_are_none(tmp_path: Path) -> None:
     text = '[{"prompt": "Hi \\ud800", "completion": "Yes"}, {"prompt": "Null\\u0000", "completion": "Yes"}]'
     _, report = convert(write(tmp_path, text))
-    assert [problem.code for problem in report.problems] == ["E101"]
+    assert report.remarks[HALF_CHARACTERS].total == 1
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl"])

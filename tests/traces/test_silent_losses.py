@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.records import HALF_CHARACTERS, REPEATED_KEYS
 from datasets_app.domain.traces.report import Report
 from tests.traces.exports import EXPORTS
 from tests.traces.more_exports import MORE_EXPORTS
@@ -94,3 +95,47 @@ def test_nothing_is_lost_or_changes_sides_in_silence(part: int, tmp_path: Path) 
             if sessions and (lost or flipped) and count(report) == told:
                 wrong.append((name, report.format, path, "deleted" if new is DELETED else new))
     assert wrong == []
+
+
+def end_texts(value: Any, end: str) -> Any:
+    """``value`` with ``end`` behind each text of several words."""
+    if isinstance(value, dict):
+        return {key: end_texts(item, end) for key, item in value.items()}
+    if isinstance(value, list):
+        return [end_texts(item, end) for item in value]
+    return value + end if isinstance(value, str) and " " in value and value[:1] not in "[{" else value
+
+
+def test_half_of_a_character_is_read_and_counted_in_every_format(tmp_path: Path) -> None:
+    unlike = []
+    for name, content in EXAMPLES:
+        if isinstance(content, str | bytes) or end_texts(content, "") == end_texts(content, "x"):
+            continue
+        read = []
+        for end in ("\ud83d", "\ufffd"):
+            try:
+                sessions, report = convert(write(tmp_path, end_texts(content, end), name))
+            except UnreadableFile:
+                continue
+            turns = [(turn.role, turn.text) for turns in sessions.values() for turn in turns]
+            read.append((turns, report.remarks[HALF_CHARACTERS].total > 0, report.problem_total))
+        if read and read != [(read[0][0], True, 0), (read[0][0], False, 0)]:
+            unlike.append((name, read))
+    assert unlike == []
+
+
+def test_a_key_that_stands_twice_is_counted(tmp_path: Path) -> None:
+    chat = '{"messages": [{"role": "user", "content": "One: no", "content": "Two"}]}\n'
+    once = '{"messages": [{"role": "user", "parts": [{"text": "\\u003a: :"}]}]}\n'
+    for content, name in (
+        (f"[{chat}, {once}]", "a.json"),
+        (once + chat.replace("content", "text"), "a.jsonl"),
+    ):
+        report = convert(write(tmp_path, content, name))[1]
+        assert report.remarks[REPEATED_KEYS].total == 1
+
+
+def test_json_within_a_text_is_read_as_python_writes_it(tmp_path: Path) -> None:
+    said = '[{"role": "user", "content": "Hi \\ud83d", "score": NaN}]'
+    sessions, _ = convert(write(tmp_path, [{"id": "a", "conversation": said}]))
+    assert [(turn.text, turn.metadata) for turn in sessions["a"]] == [("Hi \ufffd", None)]

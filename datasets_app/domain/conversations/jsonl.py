@@ -57,7 +57,7 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     # as a repetition; only an escaped colon or NUL could deceive, and those begin with \u00.
     if raw.count(b":") != _count_colons(value, 1) or (b"\\" in raw and b"\\u00" in raw):
         refuse_nul(value)
-        _refuse_repeated_keys(raw)
+        refuse_repeated_keys(raw)
     return value
 
 
@@ -251,7 +251,9 @@ def refuse_nul(value: Any) -> None:
         raise InvalidRecord("E108", "a NUL character (\\u0000) can't be stored; remove it")
 
 
-def _refuse_repeated_keys(raw: bytes) -> None:
+def refuse_repeated_keys(raw: str | bytes) -> None:
+    """Raises InvalidRecord."""
+
     def unique(pairs: list[tuple[str, Any]]) -> None:
         seen: set[str] = set()
         for key, _ in pairs:

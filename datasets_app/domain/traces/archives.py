@@ -66,7 +66,7 @@ class ArchiveConversion:
                 for name, members in self._list_files(archive):
                     self.limits.on_step()
                     with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
-                        file = _unpack(archive, members, name, Path(folder), self.limits)
+                        file = self._unpack(archive, members, name, Path(folder))
                         yield from self._read_file(file, name)
                     done += sum(member.compress_size for member in members)
                     if on_bytes:
@@ -102,6 +102,57 @@ class ArchiveConversion:
                 self.report.left_out[OTHER_MEMBERS].add(
                     kind=PurePosixPath(name).suffix or "without an ending"
                 )
+
+    def _unpack(
+        self, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, folder: Path
+    ) -> Path:
+        """A file of the archive as one on disk; a channel of Slack as the lines of its messages."""
+        path = folder / f"member{PurePosixPath(name).suffix}"
+        if len(members) == 1 and not _SLACK_DAY.fullmatch(members[0].filename):
+            with archive.open(members[0]) as source, path.open("wb") as target:
+                while block := source.read(1 << 20):
+                    self.limits.on_step()
+                    target.write(block)
+            return path
+        if _FACEBOOK_PART.fullmatch(members[0].filename):
+            path.write_bytes(msgspec.json.encode(self._join_parts(archive, members)))
+            return path
+        users = self._read_users(archive)
+        channel = PurePosixPath(name).name
+        with path.open("wb") as target:
+            for member in members:
+                for message in self._read_list(archive, member):
+                    added = {**as_dict(message), CHANNEL: channel, USERS: users}
+                    users = {}
+                    target.write(msgspec.json.encode(added) + b"\n")
+        return path
+
+    def _join_parts(self, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, Any]:
+        """The parts of a conversation as one; all have what the first has beside its messages."""
+        parts = [as_dict(item) for member in members for item in self._read_list(archive, member)]
+        messages = [message for part in parts for message in as_list(part.get("messages"))]
+        return {**parts[0], "messages": messages} if parts else {}
+
+    def _read_users(self, archive: zipfile.ZipFile) -> dict[str, str]:
+        found = {}
+        for member in archive.infolist():
+            if PurePosixPath(member.filename).name == "users.json":
+                for user in map(as_dict, self._read_list(archive, member)):
+                    profile = as_dict(user.get("profile"))
+                    name = profile.get("real_name") or user.get("real_name") or user.get("name")
+                    found[as_name(user.get("id"))] = as_name(name)
+        return found
+
+    def _read_list(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Any]:
+        """The elements of a JSON array."""
+        with archive.open(member) as stream:
+            for item in read_whole_documents(stream, self.limits, note=self._note):
+                if isinstance(item, LineError):
+                    raise UnreadableFile(f"{member.filename}: {item.message}")
+                yield item.value
+
+    def _note(self, what: str, number: int) -> None:
+        self.report.remarks[what].add()
 
     def _read_file(self, path: Path, name: str) -> Iterator[list[TurnRecord]]:
         if path.stat().st_size < _MAX_EMPTY_BYTES and path.read_bytes().strip() in (b"", b"[]", b"{}"):
@@ -185,55 +236,3 @@ def _name_group(name: str, is_slack: bool) -> tuple[str, bool]:
     if part := _FACEBOOK_PART.fullmatch(name):
         return part[1], True
     return name, bool(_DATA.search(name)) and not _BESIDE.search(name) and not _HIDDEN.search(name)
-
-
-def _unpack(
-    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, folder: Path, limits: Limits
-) -> Path:
-    """A file of the archive as one on disk; a channel of Slack as the lines of its messages."""
-    path = folder / f"member{PurePosixPath(name).suffix}"
-    if len(members) == 1 and not _SLACK_DAY.fullmatch(members[0].filename):
-        with archive.open(members[0]) as source, path.open("wb") as target:
-            while block := source.read(1 << 20):
-                limits.on_step()
-                target.write(block)
-        return path
-    if _FACEBOOK_PART.fullmatch(members[0].filename):
-        path.write_bytes(msgspec.json.encode(_join_parts(archive, members, limits)))
-        return path
-    users = _read_users(archive, limits)
-    channel = PurePosixPath(name).name
-    with path.open("wb") as target:
-        for member in members:
-            for message in _read_list(archive, member, limits):
-                added = {**as_dict(message), CHANNEL: channel, USERS: users}
-                users = {}
-                target.write(msgspec.json.encode(added) + b"\n")
-    return path
-
-
-def _join_parts(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], limits: Limits) -> dict[str, Any]:
-    """The parts of a conversation as one; all have what the first has beside its messages."""
-    parts = [as_dict(item) for member in members for item in _read_list(archive, member, limits)]
-    messages = [message for part in parts for message in as_list(part.get("messages"))]
-    return {**parts[0], "messages": messages} if parts else {}
-
-
-def _read_users(archive: zipfile.ZipFile, limits: Limits) -> dict[str, str]:
-    found = {}
-    for member in archive.infolist():
-        if PurePosixPath(member.filename).name == "users.json":
-            for user in map(as_dict, _read_list(archive, member, limits)):
-                profile = as_dict(user.get("profile"))
-                name = profile.get("real_name") or user.get("real_name") or user.get("name")
-                found[as_name(user.get("id"))] = as_name(name)
-    return found
-
-
-def _read_list(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits) -> Iterator[Any]:
-    """The elements of a JSON array."""
-    with archive.open(member) as stream:
-        for item in read_whole_documents(stream, limits):
-            if isinstance(item, LineError):
-                raise UnreadableFile(f"{member.filename}: {item.message}")
-            yield item.value

@@ -29,7 +29,9 @@ from datasets_app.domain.traces.arrow_tables import read_arrow
 from datasets_app.domain.traces.dataset_folders import find_split, list_files
 from datasets_app.domain.traces.documents import (
     Document,
+    Noting,
     decode_document,
+    ignore,
     is_line_layout,
     read_line_documents,
     read_whole_documents,
@@ -56,7 +58,7 @@ class Source:
         self.files: list[Path] = []
         # Of lines of a table that aren't UTF-8, which are noted.
         self.encoding = ""
-        self.note: tables.Noting = tables.ignore
+        self.note: Noting = ignore
 
     def documents(self) -> Iterator[Document | LineError]:
         for item in self._read_files() if self.files else self._read():
@@ -71,11 +73,12 @@ class Source:
         elif self.layout == "parquet":
             yield from read_arrow(self.path, self.limits)
         elif self.layout == "inspect":
-            yield from _read_inspect(self.path, self.limits)
+            yield from _read_inspect(self.path, self.limits, self.note)
         elif self.layout == "lines":
-            yield from read_line_documents(self.stream, self.limits, self._on_block)
+            yield from read_line_documents(self.stream, self.limits, self._on_block, self.note)
         elif self.layout == "document":
-            yield from self._watch_gzip(read_whole_documents(self.stream, self.limits, self._on_block))
+            documents = read_whole_documents(self.stream, self.limits, self._on_block, self.note)
+            yield from self._watch_gzip(documents)
         elif self.layout == "text":
             yield from self._read_text()
 
@@ -97,6 +100,7 @@ class Source:
         for file, split in zip(self.files, splits, strict=True):
             named = {"split": split} if split and len(set(splits)) > 1 else {}
             with open_source(file, self.limits) as source:
+                source.note = self.note
                 for item in source.documents():
                     number += 1
                     if isinstance(item, Document):
@@ -240,7 +244,7 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
         raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from None
 
 
-def _read_inspect(path: Path, limits: Limits) -> Iterator[Document | LineError]:
+def _read_inspect(path: Path, limits: Limits, note: Noting) -> Iterator[Document | LineError]:
     """An .eval archive: a header, and one file for each sample."""
     with zipfile.ZipFile(path) as archive:
         header = _read_member(archive, "header.json", 1, limits)
@@ -250,15 +254,17 @@ def _read_inspect(path: Path, limits: Limits) -> Iterator[Document | LineError]:
             name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")
         )
         for number, name in enumerate(names, 1):
-            read = _read_member(archive, name, number, limits)
+            read = _read_member(archive, name, number, limits, note)
             if isinstance(read, Document):
                 value = {"eval": as_dict(header.value).get("eval"), "samples": [read.value]}
                 read = Document(number, value)
             yield read
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, number: int, limits: Limits) -> Document | LineError:
+def _read_member(
+    archive: zipfile.ZipFile, name: str, number: int, limits: Limits, note: Noting = ignore
+) -> Document | LineError:
     """A file of JSON in an archive, as a whole."""
     if archive.getinfo(name).file_size > limits.line_bytes:
         return LineError(number, "E109", f"{name} is larger than {limits.line_bytes:,} bytes")
-    return decode_document(number, archive.read(name))
+    return decode_document(number, archive.read(name), note)

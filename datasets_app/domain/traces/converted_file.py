@@ -92,7 +92,8 @@ class ConvertedFile(ConversationFile):
             try:
                 for turns in self._conversion.conversations(on_bytes):
                     for turn in turns:
-                        self._write(turn)
+                        self._turns.write(encode_turn(turn))
+                        self._lines.append(turn.line)
             except StopReading:
                 self._scan = FileScan(len(self._lines), 0)
                 raise
@@ -100,18 +101,6 @@ class ConvertedFile(ConversationFile):
                 raise UnreadableFile("is empty")
             self._scan = FileScan(len(self._lines), 0)
         return self._scan
-
-    def _write(self, turn: TurnRecord) -> None:
-        try:
-            line = encode_turn(turn)
-        except UnicodeEncodeError:
-            message = "has half of a character (a lone surrogate); fix the text in the file"
-            report = self._conversion.report
-            report.problem_total += 1
-            report.problems.append(LineError(turn.line, "E101", message, turn.session_id))
-            line = encode_turn(turn._replace(text="\N{REPLACEMENT CHARACTER}", metadata=None))
-        self._turns.write(line)
-        self._lines.append(turn.line)
 
     def turns(self, on_bytes: OnBytes | None = None) -> Iterator[TurnRecord | LineError]:
         self.scan()

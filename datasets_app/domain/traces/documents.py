@@ -7,14 +7,18 @@ are documents of their own; an object too large to hold is handed out in pieces 
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from math import isinf, isnan
 from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from datasets_app.domain.conversations.jsonl import describe_syntax, explain_syntax_error
+from datasets_app.domain.conversations.jsonl import (
+    InvalidRecord,
+    describe_syntax,
+    explain_syntax_error,
+    refuse_repeated_keys,
+)
 from datasets_app.domain.conversations.lines import (
     BLOCK_BYTES,
     UTF8_BOM,
@@ -23,6 +27,8 @@ from datasets_app.domain.conversations.lines import (
     read_numbered_lines,
 )
 from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces.records import HALF_CHARACTERS, REPEATED_KEYS
+from datasets_app.domain.traces.values import decode_leniently, decode_text, replace_halves
 
 # An object up to this size is decoded as a whole.
 MAX_WHOLE_CHARACTERS = 8 << 20
@@ -38,19 +44,15 @@ _PIECES = frozenset(
 _NO_SPACE = re.compile(r"[^ \t\r\n,]")
 _CUT_OBJECT = "the file ends in the middle of an object; transfer it again"
 
+# Called with what is remarked, and the line or the document it is said of.
+Noting = Callable[[str, int], object]
+
 _decode_line = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
 
 
-def _read_number(text: str) -> float | None:
-    """None for NaN, which pandas writes where nothing is known. An infinite number can't be stored."""
-    number = float(text)
-    if isinf(number):
-        raise ValueError("number out of range")
-    return None if isnan(number) else number
-
-
-_decoder = json.JSONDecoder(parse_constant=_read_number, parse_float=_read_number)
-_decode_text = _decoder.raw_decode
+def ignore(what: str, number: int) -> None:
+    """For callers to whom remarks say nothing."""
 
 
 class Document(NamedTuple):
@@ -58,6 +60,24 @@ class Document(NamedTuple):
 
     number: int
     value: Any
+
+
+def _review(value: Any, written: str | bytes, number: int, note: Noting) -> Any:
+    """``value`` of document ``number`` as it can be stored. Notes what it lacks of what is ``written``."""
+    try:
+        encoded = _encode(value)
+    except UnicodeEncodeError:
+        note(HALF_CHARACTERS, number)
+        value = replace_halves(value)
+        encoded = _encode(value)
+    # There is one colon for each key, and those within texts.
+    colons = written.count(":") if isinstance(written, str) else written.count(b":")
+    if encoded.count(b":") != colons:
+        try:
+            refuse_repeated_keys(written)
+        except InvalidRecord:
+            note(REPEATED_KEYS, number)
+    return value
 
 
 class _TooLarge(Exception):
@@ -86,7 +106,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def read_line_documents(
-    stream: IO[bytes], limits: Limits, on_block: Any = lambda: None
+    stream: IO[bytes], limits: Limits, on_block: Any = lambda: None, note: Noting = ignore
 ) -> Iterator[Document | LineError]:
     for item in read_numbered_lines(stream, limits, on_block=on_block):
         if isinstance(item, LineError):
@@ -97,51 +117,41 @@ def read_line_documents(
             raw = raw.removeprefix(prefix)
         if raw[:6] == b"event:" or raw.strip() == b"[DONE]" or raw[:1] == b":" or raw[:3] == b"id:":
             continue
-        yield decode_document(number, raw)
+        yield decode_document(number, raw, note)
 
 
-def decode_document(number: int, raw: bytes) -> Document | LineError:
+def decode_document(number: int, raw: bytes, note: Noting = ignore) -> Document | LineError:
     try:
-        return Document(number, _decode_leniently(raw))
+        return Document(number, _review(decode_leniently(raw), raw, number, note))
     except RecursionError:
         return LineError(number, "E101", "nested too deeply")
     except ValueError as error:
         return explain_syntax_error(raw, error).to_line_error(number, None)
 
 
-def _decode_leniently(raw: bytes) -> Any:
-    try:
-        return _decode_line(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        if b"NaN" not in raw and b"Infinity" not in raw:
-            raise
-        return _decoder.decode(raw.decode())
-
-
 def read_whole_documents(
-    stream: IO[bytes], limits: Limits, on_block: Any = lambda: None
+    stream: IO[bytes], limits: Limits, on_block: Any = lambda: None, note: Noting = ignore
 ) -> Iterator[Document | LineError]:
     """The documents of a file of JSON; what can't be read ends it with a :class:`LineError`."""
-    text = _Text(stream, limits, on_block)
-    number = 0
+    text = _Text(stream, limits, on_block, note)
     try:
         while text.peek():
             for value in _read_values(text, 0):
-                number += 1
-                yield Document(number, value)
+                yield Document(text.number, value)
+                text.number += 1
     except _TooLarge:
         yield LineError(
-            number + 1,
+            text.number,
             "E109",
             f"record is larger than {limits.line_bytes:,} characters; split the file, or raise "
             "ALIGNMENTER_MAX_LINE_BYTES",
         )
     except RecursionError:
-        yield LineError(number + 1, "E101", "nested too deeply")
+        yield LineError(text.number, "E101", "nested too deeply")
     except UnicodeDecodeError:
         raise UnreadableFile("is not UTF-8; convert it: iconv -t UTF-8 IN > OUT") from None
     except _Invalid as error:
-        yield LineError(number + 1, "E101", str(error))
+        yield LineError(text.number, "E101", str(error))
 
 
 def _read_values(text: "_Text", depth: int) -> Iterator[Any]:
@@ -202,8 +212,9 @@ def _read_pieces(text: "_Text", depth: int) -> Iterator[Any]:
 class _Text:
     """A window over the text of a stream, of which values are decoded."""
 
-    def __init__(self, stream: IO[bytes], limits: Limits, on_block: Any) -> None:
-        self.stream, self.limits, self.on_block = stream, limits, on_block
+    def __init__(self, stream: IO[bytes], limits: Limits, on_block: Any, note: Noting) -> None:
+        self.stream, self.limits, self.on_block, self.note = stream, limits, on_block, note
+        self.number = 1  # of the document that is read
         self.limit = limits.line_bytes
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.ended, self.total = "", 0, False, 0
@@ -228,7 +239,7 @@ class _Text:
         self.peek()
         while True:
             try:
-                value, end = _decode_text(self.text, self.at)
+                value, end = decode_text(self.text, self.at)
             except json.JSONDecodeError as error:
                 if self.ended or (error.pos < len(self.text) - 64 and "Unterminated" not in error.msg):
                     raise self._explain(error) from None
@@ -238,8 +249,8 @@ class _Text:
                 if end < len(self.text) or self.ended:
                     if end - self.at > limit:
                         raise _TooLarge
-                    self.at = end
-                    return value
+                    written, self.at = self.text[self.at : end], end
+                    return _review(value, written, self.number, self.note)
             if len(self.text) - self.at > limit:
                 raise _TooLarge
             self.fill(wanted)

@@ -201,6 +201,10 @@ ABOVE_COLUMNS = declare_remark(
     several="lines above the names of the columns, which aren't",
 )
 SAME_COLUMNS = declare_remark("column", "with the name of another one, kept with a number behind it")
+HALF_CHARACTERS = declare_remark(
+    "record", "with half of a character (a lone surrogate, as cut emoji leave), which is read as �"
+)
+REPEATED_KEYS = declare_remark("record", "with a key that stands twice in one object; the last one is read")
 ROUNDED_IDS = declare_remark(
     "message whose ID has more digits than a float keeps; others may have become one with it",
     several="messages whose ID has more digits than a float keeps; different ones may have become one",

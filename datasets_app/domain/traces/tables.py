@@ -4,14 +4,14 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.documents import Document, Noting, ignore
 from datasets_app.domain.traces.records import ABOVE_COLUMNS, OTHER_ENCODING, SAME_COLUMNS
 from datasets_app.domain.traces.table_columns import ENCODINGS
 from datasets_app.domain.traces.table_heads import (
@@ -39,14 +39,6 @@ _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
 MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
 # Stands behind the last line, so that a quotation mark that isn't closed can be told.
 _END = "\x1aend of the table\x1a"
-
-# Called with what is remarked, and the line it is said of.
-Noting = Callable[[str, int], object]
-
-
-def ignore(what: str, line: int) -> None:
-    """For callers to whom a table's lines say nothing."""
-
 
 # --- CSV ---------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import re
 from base64 import b64decode
 from datetime import UTC, datetime
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, isinf, isnan
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,37 @@ MAX_DECODING_DEPTH = 4
 SPREADSHEET_NUMBER = re.compile(r"(-?[1-9])(?:[.,](\d{1,20}))?E\+(\d{2})")
 
 _decode = msgspec.json.Decoder().decode
+# What Python reads of JSON, and msgspec doesn't: NaN, and halves of characters.
+_LENIENT = re.compile(rb"NaN|Infinity|\\u[dD][89a-fA-F]")
 _DIGITS = re.compile(r"-?\d{1,20}(\.\d+)?")
+
+
+def _read_number(text: str) -> float | None:
+    """None for NaN, which pandas writes where nothing is known. An infinite number can't be stored."""
+    number = float(text)
+    if isinf(number):
+        raise ValueError("number out of range")
+    return None if isnan(number) else number
+
+
+_decoder = json.JSONDecoder(parse_constant=_read_number, parse_float=_read_number)
+decode_text = _decoder.raw_decode
+
+
+def decode_leniently(raw: bytes) -> Any:
+    """JSON, with NaN as None; halves of characters stay."""
+    try:
+        return _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        if not _LENIENT.search(raw):
+            raise
+        return _decoder.decode(raw.decode())
+
+
+def replace_halves(value: Any) -> Any:
+    """``value`` with \N{REPLACEMENT CHARACTER} for each half of a character, which can't be stored."""
+    halves = json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
+    return _decode(halves.decode("utf-16-le", "replace"))
 
 
 def decode_json(value: Any) -> Any:
@@ -30,7 +60,8 @@ def decode_json(value: Any) -> Any:
         if not value[:64].lstrip().startswith(("{", "[", '"', "array(")):
             return value
         try:
-            value = _decode(value)
+            decoded = decode_leniently(value.encode())
+            value = replace_halves(decoded) if "\\ud" in value.lower() else decoded
         except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError):
             return _read_python(value) if _PYTHON_MESSAGES.match(value) else value
     return value

@@ -25,7 +25,7 @@ from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LAB
 from datasets_app.models import Dataset, TableMapping
 from datasets_app.models.dataset import NAME_PATTERN, NAME_RULE
 
-UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.sqlite3"
+UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.tar,.tgz,.sqlite3"
 
 
 def is_name_hidden(name: str, user: Any) -> bool:

@@ -16,6 +16,7 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import (
     StopReading,
     UnreadableFile,
+    is_tar,
     read_numbered_lines,
     unpack_stream,
 )
@@ -45,7 +46,7 @@ MAX_BLOCKS_READ = 32
 MAX_PROBLEMS_SHOWN, MAX_TURNS_SHOWN = 20, 10
 # What is converted takes a second for this much.
 MAX_CONVERTED_BYTES = 8 << 20
-# Zip archives and tables can only be read as a whole.
+# Archives and tables can only be read as a whole.
 MAX_PACKED_BYTES = 256 << 20
 # A small file may unpack to much.
 MAX_SECONDS = 15
@@ -166,6 +167,8 @@ def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
     file.seek(0)
     packed = start.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1", b"SQLite f"))
     source = file if packed else unpack_stream(file)
+    packed = packed or is_tar(source.read(512))
+    source.seek(0)
     left = MAX_PACKED_BYTES if packed else MAX_CONVERTED_BYTES
     while left and (block := source.read(min(left, 1 << 20))):
         copy.write(block)

@@ -19,6 +19,8 @@ from msgspec import UNSET
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.encodings import find_encoded_texts, list_base64
+from datasets_app.domain.pii.folding import fold, write_pattern
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.permissions import LIMIT_ACCESS
@@ -159,21 +161,35 @@ def _search_files(names_person: Callable[[Any], bool], user: Any) -> FileSearch:
     return searched._replace(unsearched=searched.unsearched + files.count() - readable.count())
 
 
-def _list_needles(value: str) -> set[str]:
+class _Needles(NamedTuple):
+    """``words`` are found in any case and notation. ``codes`` are what is in base64 that holds them."""
+
+    words: set[str]
+    codes: str
+
+    @property
+    def first_words(self) -> str:
+        """A regular expression for rows that are worth a closer look."""
+        return "|".join(write_pattern(word.split()[0]) for word in self.words)
+
+
+def _list_needles(value: str) -> _Needles:
     """``value`` and its hashes. Raises UserError for what would be found everywhere."""
-    value = " ".join(value.split())
+    written, value = value, " ".join(fold(value).split())
     if not MIN_CHARACTERS <= len(value) <= MAX_CHARACTERS:
         raise UserError(
             f"Give a user ID, an e-mail address or a name of {MIN_CHARACTERS} to {MAX_CHARACTERS} characters."
         )
     # "ö" is one character or two, by what wrote it.
     spellings = {normalize("NFC", value), normalize("NFD", value)}
-    hashes = {hash_session_id(spelling, hash_key()) for spelling in spellings}
+    hashes = {hash_session_id(spelling, hash_key()) for spelling in (*spellings, " ".join(written.split()))}
     # As web addresses have them: "jane.roe%40mailbox.org", "Jane+Roe".
     in_addresses = {
         quoted for spelling in spellings for quoted in (quote(spelling, ""), quote_plus(spelling))
     }
-    return spellings | hashes | in_addresses
+    cases = (value, value.lower(), value.upper(), value.title())
+    codes = sorted({re.escape(code) for case in cases for code in list_base64(case)})
+    return _Needles(spellings | hashes | in_addresses, "|".join(codes))
 
 
 def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
@@ -223,11 +239,18 @@ def make_erasure(found: FoundPerson, reason: str) -> EraseParameters:
     )
 
 
-def _match_words(needles: Iterable[str]) -> Callable[[Any], bool]:
+def _match_words(needles: _Needles) -> Callable[[Any], bool]:
     """Tells whether a text, or a key or value of JSON, has one of the needles as whole words."""
-    words = [re.escape(normalize("NFC", needle)).replace(r"\ ", r"\s+") for needle in needles]
+    words = [write_pattern(normalize("NFC", needle)) for needle in needles.words]
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
-    return lambda value: pattern.search(normalize("NFC", _join_values(value))) is not None
+    codes = re.compile(needles.codes)
+
+    def names_person(value: Any) -> bool:
+        text = _join_values(value)
+        coded = find_encoded_texts(text, text.encode(errors="surrogatepass")) if codes.search(text) else ()
+        return any(pattern.search(normalize("NFC", said)) for said in (text, *(said for _, _, said in coded)))
+
+    return names_person
 
 
 def _join_values(value: Any) -> str:
@@ -238,7 +261,7 @@ def _join_values(value: Any) -> str:
 
 
 def _search_dataset(
-    dataset: Dataset, needles: Iterable[str], names_person: Callable[[Any], bool]
+    dataset: Dataset, needles: _Needles, names_person: Callable[[Any], bool]
 ) -> Iterator[tuple[int, str]]:
     """(session, place) of each finding: a row counts once in a place."""
     for data in list_all():
@@ -252,11 +275,11 @@ def _search_dataset(
 
 
 def _select_candidates(
-    data: SessionData, dataset: Dataset, columns: Iterable[str], needles: Iterable[str]
+    data: SessionData, dataset: Dataset, columns: Iterable[str], needles: _Needles
 ) -> QuerySet[Any]:
     """What the database leaves to look at closely: rows that hold the first word of what is searched for."""
     # PostgreSQL compares JSON with its escapes.
-    escaped = [json.dumps(needle, ensure_ascii=False)[1:-1] for needle in needles]
+    escaped = needles._replace(words={json.dumps(word, ensure_ascii=False)[1:-1] for word in needles.words})
     rows, wanted = data.rows(dataset), Q()
     for column in columns:
         field = data.model._meta.get_field(column)
@@ -265,6 +288,5 @@ def _select_candidates(
             joined = Func(column, Value("\n"), function="array_to_string", output_field=CharField())
             column = f"joined_{column}"
             rows = rows.annotate(**{column: joined})
-        for needle in searched:
-            wanted |= Q(**{f"{column}__icontains": needle.split()[0]})
+        wanted |= Q(**{f"{column}__iregex": searched.first_words}) | Q(**{f"{column}__regex": needles.codes})
     return rows.filter(wanted)

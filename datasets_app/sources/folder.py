@@ -33,6 +33,8 @@ _ENDINGS = (
     ".parquet",
     ".arrow",
     ".zip",
+    ".tar",
+    ".tgz",
 )
 
 

@@ -1,6 +1,7 @@
 """Sessions of a person are found wherever the person is named, erased at once, and named nowhere else."""
 
 import io
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from tests.factories import make_dataset, make_turn
 from tests.spans import encode_request, make_span
 
 CANARY = "jane.roe@mailbox.org"
+# The same address behind one, two and three characters.
+ENCODED = [b64encode(f"{'x' * n}:{CANARY.title()}".encode()).decode() for n in range(3)]
 TURNS = [
     make_turn("in-text", text=f"Write to {CANARY.upper()}, please"),
     make_turn("in-tags", tags=[f"from:{CANARY}"]),
@@ -69,12 +72,19 @@ def test_a_person_is_found_wherever_they_are_named(dataset: Dataset) -> None:
         ("Jörg Müller", {"persona_id": "Jörg Müller"}),
         ("jroe@mailbox.org", {"text": "https://shop.example/?e=jroe%40mailbox.org&x=1"}),
         ("Jörg Müller", {"metadata": {"url": "/search?q=J%c3%b6rg+M%c3%bcller"}}),
+        (CANARY, {"text": "It is ｊａｎｅ.ｒｏｅ＠ｍａｉｌｂｏｘ。ｏｒｇ"}),
+        (CANARY, {"metadata": {"mail": "jane.\u200broe@mail\u00adbox.org"}}),
+        ("ｊａｎｅ.roe@mail\u200bbox.org", {"tags": [CANARY]}),
+        ("Anne-Marie Roe", {"text": "Anne\u2011Marie\u00a0Roe called"}),
+        ("0171 5550", {"text": "call ٠١٧١\u202f٥٥٥٠"}),
+        *((CANARY, {"text": f"data:text/plain;base64,{coded}"}) for coded in ENCODED),
     ],
 )
 def test_a_person_is_found_in_every_notation(
     db: None, tmp_path: Path, value: str, turn: dict[str, Any]
 ) -> None:
-    make_dataset(tmp_path, [make_turn("named", **turn), make_turn("other", text="Jose\u0301")])
+    other = f"Jose\u0301 {b64encode(b'xjane.roe@mailbox.org').decode()}"
+    make_dataset(tmp_path, [make_turn("named", **turn), make_turn("other", text=other)])
     assert [match.session.session_id for match in find_person(value)] == ["named"]
     assert find_person("jose") == []
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,16 @@ PERSON = "Jürgen Müller"
 LINE = json.dumps({"text": f"Call {PERSON}"}, ensure_ascii=False)
 
 
+def make_tar(**members: bytes) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
 def make_zip(**members: bytes) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -39,6 +50,7 @@ FOUND = {
     "utf16": (f"a;b\nc;{PERSON}".encode("utf-16"), 1),
     "windows": (f"a;b\nc;{PERSON}\n".encode("cp1252"), 1),
     "gzip": (gzip.compress(LINE.encode()), 1),
+    "tar": (make_tar(a=LINE.encode(), b=gzip.compress(LINE.encode()), c=b"other"), 2),
     "zip": (make_zip(a=LINE.encode(), b=gzip.compress(LINE.encode()), c=b"other"), 2),
     "one long line": (b"[" + b"1, " * 900_000 + LINE.encode() + b", 1" * 900_000 + b"]\n" + LINE.encode(), 2),
     "at the edge of a block": (b"x " * (512 * 1024 - 8) + LINE.encode() + b" x" * 1_000_000, 1),

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,40 @@ def test_every_file_of_an_archive_is_read_in_order(
     found, report = convert(make_zip(tmp_path, members))
     assert list(found) == sessions
     assert not report.problem_total
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_tar_archive_is_read_as_a_zip_archive(mode: Any, tmp_path: Path) -> None:
+    members = {"b/2.json": [chat("b")], "b/10.json": [chat("c")], "a.txt": [chat("a")], "x.png": "-"}
+    for name, value in members.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path, value, name)
+    path = tmp_path / "all.tar"
+    with tarfile.open(path, mode) as archive:
+        for name in members:
+            archive.add(tmp_path / name, name)
+    found, report = convert(path)
+    assert (list(found), report.left_out[OTHER_MEMBERS].total) == (["a", "b", "c"], 1)
+    raw = path.read_bytes()
+    for end in (100, 512 * 2, 512 * 6) if mode == "w" else (60, len(raw) - 9):
+        path.write_bytes(raw[:end])
+        with pytest.raises(UnreadableFile, match="damaged|cut off|NUL"):
+            convert(path)
+
+
+@pytest.mark.parametrize(
+    ("magic", "said"),
+    [
+        (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it"),
+        (b"Rar!\x1a\x07\x01", "a RAR archive; unpack it"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "Excel or Word in its old format; save it as .xlsx or CSV"),
+    ],
+)
+def test_what_people_take_for_an_export_is_named(magic: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=said):
+        convert(write(tmp_path, magic + bytes(600), "a.bin"))
+    with pytest.raises(UnreadableFile, match="office suite"):
+        convert(make_zip(tmp_path, {"mimetype": "application/vnd.oasis", "content.xml": "<x/>"}))
 
 
 def test_a_hidden_file_of_an_archive_is_counted(tmp_path: Path) -> None:

@@ -245,6 +245,8 @@ DAMAGED: dict[str, tuple[str, str, str]] = {
     "Python's None": ('[{"messages": None}]', "a.json", "not valid JSON"),
     "a key without quotes": ("[\n {messages: []}\n]", "a.json", r"line 2, column 3"),
     "another JSON": ('{"name": "x",\n "version": 3}', "a.json", "in no known format"),
+    "lines of another JSON": ('{"name": "x"}\n{"name": "y"}\n', "a.jsonl", "in no known format"),
+    "nothing, then another JSON": ('null\n{"name": "x"}\n', "a.jsonl", "in no known format"),
     "a list of numbers": ("[1, 2, 3]", "a.json", "in no known format"),
 }
 

@@ -40,6 +40,9 @@ OTHER_FILE_TYPES = {
     b"PK\x05\x06": "a zip archive without files",
     b"PAR1": "a Parquet file; convert it to JSONL first",
     b"%PDF": "a PDF document",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive; unpack it, or make it a zip archive",
+    b"Rar!\x1a\x07": "a RAR archive; unpack it, or make it a zip archive",
+    b"\xd0\xcf\x11\xe0": "a document of Excel or Word in its old format; save it as .xlsx or CSV",
     b"BZh": "compressed with bzip2; unpack it or use gzip",
     b"\xfd7zXZ": "compressed with xz; unpack it or use gzip",
     b"\x28\xb5\x2f\xfd": "compressed with Zstandard; unpack it or use gzip",
@@ -63,6 +66,11 @@ def open_file(path: Path) -> IO[bytes]:
         raise UnreadableFile("is a directory; name the files in it") from None
     except OSError as error:
         raise UnreadableFile(f"can't be opened: {error.strerror}") from None
+
+
+def is_tar(head: bytes) -> bool:
+    """Whether an unpacked file that begins like this is a tar archive."""
+    return head[257:262] == b"ustar"
 
 
 def unpack_stream(raw: IO[bytes]) -> IO[bytes]:
@@ -162,6 +170,8 @@ def _check_start(block: bytes) -> bytes:
     for magic, kind in OTHER_FILE_TYPES.items():
         if block.startswith(magic):
             raise UnreadableFile(f"is {kind}")
+    if is_tar(block):
+        raise UnreadableFile("is a tar archive; unpack it, or name no format")
     block = block.removeprefix(UTF8_BOM)
     head = block[:4096].lstrip()
     if head[:2] in (b"{\0", b"\0{"):

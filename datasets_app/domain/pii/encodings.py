@@ -5,7 +5,7 @@ Linear in the length of the text, as all rules are.
 
 import re
 from array import array
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from html import unescape
 from itertools import repeat
@@ -125,6 +125,16 @@ def _decode_base64(value: str) -> str:
     if len(plain) < MIN_CODED_CHARACTERS or len(plain) % 4 == 1:
         return ""
     return _read_text(b64decode(plain + "=" * (-len(plain) % 4)))
+
+
+def list_base64(value: str) -> set[str]:
+    """What of base64 is the same wherever ``value`` stands in the text behind it."""
+    raw, found = value.encode(), set()
+    for before in range(3):
+        coded = b64encode(bytes(before) + raw).decode()
+        whole = coded[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
+        found |= {whole, whole.replace("+", "-").replace("/", "_")}
+    return found
 
 
 def _read_text(raw: bytes) -> str:

@@ -44,6 +44,17 @@ def fold(text: str) -> str:
     return _ANY_INVISIBLE.sub("", text)
 
 
+def write_pattern(text: str) -> str:
+    """A regular expression, for PostgreSQL too, of all that folds to ``text``; several blanks are one."""
+    same: dict[str, str] = {}
+    for point, sign in _build_tables()[0].items():
+        same[sign] = same.get(sign, "") + re.escape(chr(point))
+    signs = (
+        f"[{re.escape(sign)}{same.get(sign, '')}]" if sign != " " else rf"[\s{same[sign]}]+" for sign in text
+    )
+    return f"[{_INVISIBLE}]*".join(signs)
+
+
 def get_original_offsets(text: str) -> list[int]:
     """For each character of ``fold(text)``, where it stands in ``text``."""
     return [place for place, character in enumerate(text) if not _ANY_INVISIBLE.match(character)]

@@ -1,18 +1,22 @@
-"""Zip archives of exports: every file in them that holds conversations, in order, with one report."""
+"""Archives of exports: every file in them that holds conversations, in order, with one report."""
 
 import re
+import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
 from datasets_app.domain.conversations.lines import Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.containers import ZIP
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
@@ -45,15 +49,15 @@ OpenFile = Callable[[Path, Limits, str, ConvertOptions], ConversationFile]
 
 
 class ArchiveConversion:
-    """As :class:`~.convert.Conversion`, over the files of a zip archive. ``open_file`` opens one that is
-    unpacked."""
+    """As :class:`~.convert.Conversion`, over the files of a zip or tar archive. ``open_file`` opens one
+    that is unpacked."""
 
     format = "archive"
 
     def __init__(self, path: Path, open_file: OpenFile, limits: Limits, options: ConvertOptions) -> None:
         self.path, self.limits, self.options = path, limits, options
         self._open = open_file
-        self.report = Report(format="Zip archive", place="record")
+        self.report = Report(format="Archive", place="record")
         self._used: set[int] = set()
         self._copies: set[int] = set()
         self._missing: UnknownSender | None = None
@@ -62,7 +66,7 @@ class ArchiveConversion:
     def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
         done = 0
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with _open_zip(self.path, self.limits) as archive:
                 for name, members in self._list_files(archive):
                     self.limits.on_step()
                     with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
@@ -71,12 +75,19 @@ class ArchiveConversion:
                     done += sum(member.compress_size for member in members)
                     if on_bytes:
                         on_bytes(done)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-            raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from error
+        except (
+            zipfile.BadZipFile,
+            tarfile.TarError,
+            zlib.error,
+            NotImplementedError,
+            RuntimeError,
+            EOFError,
+        ) as error:
+            raise UnreadableFile("the archive is damaged or encrypted; unpack it first") from error
         if self._missing and not self._matched:
             raise self._missing
         if not self.report.records:
-            raise UnreadableFile("is a zip archive without a file of conversations; unpack it first")
+            raise UnreadableFile("is an archive without a file of conversations; unpack it first")
 
     def _list_files(self, archive: zipfile.ZipFile) -> Iterator[tuple[str, list[zipfile.ZipInfo]]]:
         """(name, members) of each file, in the order of their numbers; the days of one of Slack's channels
@@ -110,9 +121,7 @@ class ArchiveConversion:
         path = folder / f"member{PurePosixPath(name).suffix}"
         if len(members) == 1 and not _SLACK_DAY.fullmatch(members[0].filename):
             with archive.open(members[0]) as source, path.open("wb") as target:
-                while block := source.read(1 << 20):
-                    self.limits.on_step()
-                    target.write(block)
+                _copy(source, target, self.limits)
             return path
         if _FACEBOOK_PART.fullmatch(members[0].filename):
             path.write_bytes(msgspec.json.encode(self._join_parts(archive, members)))
@@ -216,6 +225,39 @@ class ArchiveConversion:
     def _add_problem(self, problem: LineError) -> None:
         self.report.records += 1
         self.report.add_problem(problem)
+
+
+@contextmanager
+def _open_zip(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
+    """A zip archive, or a tar archive in the form of one."""
+    with path.open("rb") as file, tempfile.TemporaryFile(prefix="alignmenter-archive-") as copy:
+        is_zip = file.read(len(ZIP)) == ZIP
+        if not is_zip:
+            _pack_again(path, copy, limits)
+        with zipfile.ZipFile(file if is_zip else copy) as archive:
+            yield archive
+
+
+def _pack_again(path: Path, copy: IO[bytes], limits: Limits) -> None:
+    left = limits.unpacked_bytes
+    with tarfile.open(path) as archive, zipfile.ZipFile(copy, "w") as packed:
+        for number, member in enumerate(archive):
+            left -= member.size
+            if left < 0 or number > _MAX_MEMBERS:
+                raise UnreadableFile("is too large unpacked; split it")
+            source = archive.extractfile(member) if member.isfile() else None
+            if source is not None:
+                with packed.open(member.name, "w", force_zip64=True) as target:
+                    _copy(source, target, limits)
+        archive.fileobj.seek(archive.offset)  # the library takes any end for the end
+        if not archive.fileobj.read(512) == bytes(512):
+            raise UnreadableFile("the tar archive is cut off or damaged; transfer it again")
+
+
+def _copy(source: IO[bytes], target: IO[bytes], limits: Limits) -> None:
+    while block := source.read(1 << 20):
+        limits.on_step()
+        target.write(block)
 
 
 def _order(name: str) -> list[tuple[int, str]]:

@@ -19,6 +19,7 @@ from datasets_app.domain.conversations.lines import (
     Limits,
     OnBytes,
     UnreadableFile,
+    is_tar,
     open_file,
     read_numbered_lines,
     unpack_stream,
@@ -42,6 +43,8 @@ from datasets_app.domain.traces.table_heads import find_delimiter, is_text_colum
 from datasets_app.domain.traces.values import as_dict
 
 HEAD_BYTES = 1 << 16
+# Before the records, where a program had nothing to write.
+_NULLS = re.compile(rb"\A(?:null[,\s]*)+(?=[\[{])")
 ZIP, PARQUET = b"PK\x03\x04", b"PAR1"
 
 
@@ -201,10 +204,12 @@ def _transcode(stream: IO[bytes], limits: Limits) -> IO[bytes]:
 def _find_layout(head: bytes, stream: IO[bytes]) -> str:
     if not head.strip():
         return "none"
+    if is_tar(head):
+        return "archive"
     for magic, kind in OTHER_FILE_TYPES.items():
         if head.startswith(magic):
             raise UnreadableFile(f"is {kind}")
-    text = head.removeprefix(UTF8_BOM).lstrip()
+    text = _NULLS.sub(b"", head.removeprefix(UTF8_BOM).lstrip())
     if text[:6] in (b"event:", b"data: ", b"data:{", b"data:["):
         return "lines"
     if text[:1] in (b"{", b"[") and not _is_bracketed_text(text):
@@ -235,6 +240,8 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
                 source.layout = "xlsx"
             elif "header.json" in sizes and any(name.startswith("samples/") for name in sizes):
                 source.layout = "inspect"
+            elif "mimetype" in sizes or "[Content_Types].xml" in sizes:
+                raise UnreadableFile("is a document of an office suite; save its table as .xlsx or CSV")
             elif sizes.keys() == {alignmenter_runs.INDEX, alignmenter_runs.DATABASE}:
                 source.layout = "alignmenter"
             else:

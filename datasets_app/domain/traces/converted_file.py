@@ -46,6 +46,7 @@ from datasets_app.domain.traces.values import as_dict, as_list
 
 ALL_FORMATS = (*FORMATS, *NAMES, ArchiveConversion.format)
 LINE_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_TURN_KEYS = frozenset("session_id turn_index role text persona_id".split())
 _PLAIN_ROLES = {"user", "assistant", "system", "developer", "tool", "function"}
 _PLAIN_SPEAKERS = {
     *CHAT_FORMATS["sharegpt"].roles,
@@ -156,7 +157,7 @@ def _open_member(path: Path, limits: Limits, name: str, options: ConvertOptions)
 
 
 def is_archive(path: Path, limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Whether a file is a zip archive of files that are read one by one."""
+    """Whether a file is an archive of files that are read one by one."""
     try:
         with open_source(path, limits) as source:
             return source.layout == ArchiveConversion.format
@@ -167,17 +168,11 @@ def is_archive(path: Path, limits: Limits = DEFAULT_LIMITS) -> bool:
 def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_columns: bool = False) -> str:
     """The name of the format; "turns" for what is none, whose lines then say what is wrong. If a mapping
     names columns, that is a table of JSON."""
-    try:
-        with open_source(path, limits) as source:
-            layout, in_lines = source.layout, b"\n" in source.head.strip()
-            in_array = source.head.lstrip()[:1] == b"["
-            first = (
-                []
-                if in_array or layout not in ("lines", "document")
-                else peek_documents(source.documents(), 5)
-            )
-    except UnreadableFile:
-        return detect_format(path, limits)
+    with open_source(path, limits) as source:
+        layout, in_lines = source.layout, b"\n" in source.head.strip()
+        in_array = source.head.lstrip()[:1] == b"["
+        is_json = not in_array and layout in ("lines", "document")
+        first = peek_documents(source.documents(), 5) if is_json else []
     if layout == ArchiveConversion.format:
         return layout
     if first and all(is_transcript(document.value) for document in first):
@@ -189,13 +184,15 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
         return "json"
     if found is None:
         _check_markup(path, limits)
-    if found is None and layout == "document" and not path.name.endswith(LINE_ENDINGS):
+    is_document = layout == "document" and not path.name.endswith(LINE_ENDINGS)
+    if found is None and is_document:
         _check_syntax(path, limits)
-        if in_lines or in_array:
-            raise UnreadableFile(
-                "is JSON, but in no known format; docs/formats.md lists those that are read. For rows of a "
-                "table, name the columns: text=COLUMN, role=COLUMN"
-            )
+    is_foreign = bool(first) and all(_TURN_KEYS.isdisjoint(as_dict(item.value)) for item in first)
+    if found is None and (is_foreign or (is_document and (in_lines or in_array))):
+        raise UnreadableFile(
+            "is JSON, but in no known format; docs/formats.md lists those that are read. For rows of a "
+            "table, name the columns: text=COLUMN, role=COLUMN"
+        )
     if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
         return detect_format(path, limits)
     return found

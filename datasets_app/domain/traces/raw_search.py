@@ -6,6 +6,7 @@ Parquet are lines. A line longer than a block is searched in overlapping pieces.
 
 import codecs
 import gzip
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.domain.conversations.jsonl import unescape_json
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile, is_tar
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.arrow_tables import read_arrow
 
@@ -48,6 +49,7 @@ def count_lines(path: Path, is_match: IsMatch, limits: Limits) -> int:
             EOFError,
             RuntimeError,
             zipfile.BadZipFile,
+            tarfile.TarError,
             zlib.error,
             NotImplementedError,
         ) as error:
@@ -77,7 +79,7 @@ class _Budget:
 
 
 def _count_in(file: IO[bytes], is_match: IsMatch, budget: _Budget, depth: int) -> int:
-    head = file.read(16)
+    head = file.read(512)
     file.seek(0)
     if head.startswith(_NOT_TEXT) or depth > MAX_DEPTH:
         raise UnreadableFile("isn't text")
@@ -87,6 +89,9 @@ def _count_in(file: IO[bytes], is_match: IsMatch, budget: _Budget, depth: int) -
     if head.startswith(b"PK\x03\x04"):
         with zipfile.ZipFile(file) as archive:
             return sum(_count_member(archive, item, is_match, budget, depth) for item in archive.infolist())
+    if is_tar(head):
+        with tarfile.open(fileobj=file) as archive:
+            return sum(_count_tar_member(archive, item, is_match, budget, depth) for item in archive)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         file = codecs.EncodedFile(file, "utf-8", "utf-16", "replace")
     return _count_in_text(file, is_match, budget)
@@ -99,6 +104,13 @@ def _count_member(
         return 0
     with archive.open(member) as file:
         return int(is_match(member.filename)) + _count_in(file, is_match, budget, depth + 1)
+
+
+def _count_tar_member(
+    archive: tarfile.TarFile, member: tarfile.TarInfo, is_match: IsMatch, budget: _Budget, depth: int
+) -> int:
+    file = archive.extractfile(member) if member.isfile() else None
+    return int(is_match(member.name)) + (_count_in(file, is_match, budget, depth + 1) if file else 0)
 
 
 def _count_in_text(file: IO[bytes], is_match: IsMatch, budget: _Budget) -> int:

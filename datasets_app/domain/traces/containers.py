@@ -248,7 +248,7 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
                 source.layout = "archive"
             yield
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from None
+        raise UnreadableFile(f"is {OTHER_FILE_TYPES[ZIP]}") from None
 
 
 def _read_inspect(path: Path, limits: Limits, note: Noting) -> Iterator[Document | LineError]:

@@ -182,20 +182,22 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
     found = detect(path, limits)
     if found is None and names_columns and layout in ("lines", "document"):
         return "json"
+    is_plain = layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)
+    if found is not None and not is_plain:
+        return found
     if found is None:
         _check_markup(path, limits)
-    is_document = layout == "document" and not path.name.endswith(LINE_ENDINGS)
-    if found is None and is_document:
+    is_document = found is None and layout == "document" and not path.name.endswith(LINE_ENDINGS)
+    if is_document:
         _check_syntax(path, limits)
+    format = detect_format(path, limits)
     is_foreign = bool(first) and all(_TURN_KEYS.isdisjoint(as_dict(item.value)) for item in first)
-    if found is None and (is_foreign or (is_document and (in_lines or in_array))):
+    if (format == "turns" and is_foreign) or (is_document and (in_lines or in_array)):
         raise UnreadableFile(
             "is JSON, but in no known format; docs/formats.md lists those that are read. For rows of a "
             "table, name the columns: text=COLUMN, role=COLUMN"
         )
-    if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
-        return detect_format(path, limits)
-    return found
+    return format
 
 
 def _check_syntax(path: Path, limits: Limits) -> None:

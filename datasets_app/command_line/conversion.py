@@ -176,9 +176,7 @@ def _group(file: ConversationFile, report: Report) -> Conversations:
     """Conversations one at a time; problems of a file that needs no conversion are counted here."""
     converted = isinstance(file, ConvertedFile)
     counted = set(report.problems) if converted else ()
-    for _, group in groupby(
-        file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
-    ):
+    for _, group in groupby(file.turns(), key=lambda turn: turn.session_id):
         turns = []
         for turn in group:
             if isinstance(turn, TurnRecord):

@@ -22,9 +22,13 @@ def write_quarantine(file: ConversationFile, problems: Problems, directory: Path
         for item in _read_quarantined_lines(file, problems):
             out.write(item + b"\n")
             kept += 1
+    remedy = "fix them there, then import that file."
+    if isinstance(file, ConvertedFile):
+        settle = f"Settle that and import {file.name} again, or {remedy}"
+        remedy = f"as they were read, without what the reasons name. {settle}"
     said = [
         f"{format_count(kept, 'line')} of {file.name} not imported.",
-        f"They are in {lines.name}: fix them there, then import that file.",
+        f"They are in {lines.name}: {remedy}",
         "",
         *(f"{file.name}:{finding.line}: {finding.code} {finding.message}" for finding in problems.listed),
     ]
@@ -41,6 +45,8 @@ def _read_quarantined_lines(file: ConversationFile, problems: Problems) -> Itera
     for number, raw, session_id in file.read_raw_lines():
         if number in lines or session_id in problems.sessions:
             yield raw
+    if isinstance(file, ConvertedFile):
+        yield from file.read_unread_lines()
 
 
 def _find_free_paths(directory: Path, stem: str) -> tuple[Path, Path]:

@@ -409,9 +409,32 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
 def test_the_quarantine_of_an_archive_has_none_of_what_was_imported(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.jsonl", encode_jsonl(make_session("s")))
-        bad = [make_turn("s", 1, text="Hello?"), make_turn("s", 2, role="bot?")]
+        bad = [make_turn("s", 1, text="Hello?"), make_turn("s", 2, role="bot?", text="Hi!")]
         archive.writestr("b.jsonl", encode_jsonl(bad))
     result = import_file(tmp_path / "a.zip", quarantine=True, quarantine_dir=tmp_path)
     assert (result["turns"], result["quarantined_sessions"]) == (2, 1)
     kept = (tmp_path / "a.zip.quarantine.jsonl").read_text().splitlines()
-    assert [json.loads(line)["text"] for line in kept] == ["Hello?"]
+    assert [json.loads(line)["text"] for line in kept] == ["Hello?", "Hi!"]
+
+
+def test_quarantine_has_lines_that_cannot_be_read_and_conversations_with_unknown_roles(
+    tmp_path: Path,
+) -> None:
+    def chat(name: str, role: str) -> bytes:
+        messages = [{"role": "user", "content": f"Hi {name}"}, {"role": role, "content": "Yes", "n": [1]}]
+        return json.dumps({"id": name, "chat": messages}).encode() + b"\n"
+
+    damaged = b'{"id": "z", "chat": [{"role": "us'
+    content = chat("a", "assistant") + chat("b", "narrator") + damaged + b"\n" + chat("c", "narrator")
+    (tmp_path / "one.jsonl").write_bytes(content)
+    with ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("x.jsonl", content)
+    for name, dataset in (("one.jsonl", "one"), ("all.zip", "all")):
+        result = import_file(tmp_path / name, quarantine=True, quarantine_dir=tmp_path, name=dataset)
+        assert (result["sessions"], result["quarantined_sessions"]) == (1, 2)
+        kept = (tmp_path / f"{name.removesuffix('.jsonl')}.quarantine.jsonl").read_bytes().splitlines()
+        assert [json.loads(line)["text"] for line in kept[:-1]] == ["Hi b", "Hi c"]
+        assert kept[-1] == damaged
+        reasons = (tmp_path / f"{name.removesuffix('.jsonl')}.quarantine.reasons.txt").read_text()
+        assert reasons.count("1 message with 1 unknown role; map each: sender:ROLE=user") == 2
+        assert f"Settle that and import {name} again" in reasons

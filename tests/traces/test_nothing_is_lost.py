@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.converted_file import open_conversation_file
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import format_lines, list_warnings
 from datasets_app.domain.traces.messages import read_messages
 from datasets_app.domain.traces.records import (
@@ -123,6 +123,31 @@ def test_what_people_take_for_an_export_is_named(magic: bytes, said: str, tmp_pa
         convert(write(tmp_path, magic + bytes(600), "a.bin"))
     with pytest.raises(UnreadableFile, match="office suite"):
         convert(make_zip(tmp_path, {"mimetype": "application/vnd.oasis", "content.xml": "<x/>"}))
+
+
+def turn_lines(session: str, *numbers: int) -> str:
+    roles = ("assistant", "user")
+    return lines(*({"session_id": session, "turn_index": n, "role": roles[n % 2], "text": f"{session}{n}"}
+                   for n in numbers))  # fmt: skip
+
+
+def test_a_session_that_parts_of_an_archive_cut_is_one(tmp_path: Path) -> None:
+    parts = [turn_lines("a", 1, 2) + turn_lines("b", 1), turn_lines("b", 2, 3) + turn_lines("c", 1)]
+    parts += [turn_lines("b", 4) + turn_lines("a", 1, 2, 3)]
+    path = make_zip(tmp_path, {f"part-{n}.jsonl": part for n, part in enumerate(parts)})
+    file = open_conversation_file(path)
+    said = [(turn.session_id, turn.turn_index) for turn in file.turns() if isinstance(turn, TurnRecord)]
+    expected = {"a": 2, "b": 4, "c": 1, "a-2": 3}
+    assert said == [(name, n) for name, count in expected.items() for n in range(1, count + 1)]
+    assert isinstance(file, ConvertedFile)
+    assert (file.report.conversations, file.report.remarks[RENAMED].total) == (4, 1)
+
+
+def test_a_damaged_line_of_an_archive_leaves_its_session_whole(tmp_path: Path) -> None:
+    damaged = turn_lines("a", 1, 2) + turn_lines("a", 3).replace('"user"', '"x"') + turn_lines("a", 4)
+    found, report = convert(make_zip(tmp_path, {"a.jsonl": damaged}))
+    assert [turn.turn_index for turn in found["a"]] == [1, 2, 4]
+    assert [problem.session_id for problem in report.problems] == ["a"]
 
 
 def test_a_hidden_file_of_an_archive_is_counted(tmp_path: Path) -> None:

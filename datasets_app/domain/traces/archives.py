@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -16,7 +17,7 @@ import msgspec
 from datasets_app.domain.conversations.lines import Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces.containers import ZIP
+from datasets_app.domain.traces.containers import ZIP, read_chosen_lines
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
@@ -60,6 +61,12 @@ class ArchiveConversion:
         self.report = Report(format="Archive", place="record")
         self._used: set[int] = set()
         self._copies: set[int] = set()
+        # The number of the last turn of each session, and whether the turns of one are in several files.
+        self._ends: dict[int, int] = {}
+        self.is_cut = False
+        # Lines of which nothing was read: of the file that is read, and (name, members, lines) of others.
+        self._unread_numbers: set[int] = set()
+        self._unread: list[tuple[str, list[zipfile.ZipInfo], set[int]]] = []
         self._missing: UnknownSender | None = None
         self._matched = False
 
@@ -72,6 +79,9 @@ class ArchiveConversion:
                     with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
                         file = self._unpack(archive, members, name, Path(folder))
                         yield from self._read_file(file, name)
+                    if self._unread_numbers:
+                        self._unread.append((name, members, self._unread_numbers))
+                        self._unread_numbers = set()
                     done += sum(member.compress_size for member in members)
                     if on_bytes:
                         on_bytes(done)
@@ -88,6 +98,14 @@ class ArchiveConversion:
             raise self._missing
         if not self.report.records:
             raise UnreadableFile("is an archive without a file of conversations; unpack it first")
+
+    def read_unread_lines(self) -> Iterator[bytes]:
+        """As those of a file."""
+        with _open_zip(self.path, self.limits) as archive:
+            for name, members, numbers in self._unread:
+                with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
+                    path = self._unpack(archive, members, name, Path(folder))
+                    yield from read_chosen_lines(path, self.limits, numbers)
 
     def _list_files(self, archive: zipfile.ZipFile) -> Iterator[tuple[str, list[zipfile.ZipInfo]]]:
         """(name, members) of each file, in the order of their numbers; the days of one of Slack's channels
@@ -178,25 +196,31 @@ class ArchiveConversion:
     def _read_turns(self, file: ConversationFile, name: str) -> Iterator[list[TurnRecord]]:
         problems: list[LineError] = []
         names: dict[str | None, str] = {}
-        for session, group in groupby(
-            file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
-        ):
+        for session, group in groupby(file.turns(), key=lambda turn: turn.session_id):
             found = list(group)
-            if session is None:
-                problems += (problem for problem in found if isinstance(problem, LineError))
-                continue
+            problems += (problem for problem in found if isinstance(problem, LineError))
             turns = [turn for turn in found if isinstance(turn, TurnRecord)]
+            if session is None or not turns:
+                continue
             key = hash((session, *((turn.role, turn.text) for turn in turns)))
             if key in self._copies:
                 self.report.left_out[SECOND_COPY].add()
                 continue
             self._copies.add(key)
-            unique = names[session] = make_session_id(session, session, self._used)
+            # Parts of an export may cut a session: the numbers of its turns go on in the next part.
+            is_continued = file.format == "turns" and turns[0].turn_index > self._ends.get(hash(session), inf)
+            self.is_cut = self.is_cut or is_continued
+            unique = session if is_continued else make_session_id(session, session, self._used)
+            names[session] = unique
+            self._ends[hash(unique)] = turns[-1].turn_index
             if unique != session:
                 self.report.remarks[RENAMED].add()
-            self.report.conversations += 1
+            self.report.conversations += not is_continued
             self.report.turns += len(turns)
             yield [turn._replace(session_id=unique) for turn in turns]
+        # Problems of what is converted have the line of a conversation, which was read.
+        read = names if isinstance(getattr(file, "report", None), Report) else {}
+        self._unread_numbers = {problem.line for problem in problems if problem.session_id not in read}
         for problem in problems:  # of a session that another file has too, the problem is of this one
             message, own = f"{name}: {problem.message}", names.get(problem.session_id)
             self._add_problem(problem._replace(message=message, session_id=own))

@@ -7,7 +7,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -172,6 +172,15 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
         else:
             _look(source, unpack_stream(raw))
         yield source
+
+
+def read_chosen_lines(path: Path, limits: Limits, numbers: Container[int]) -> Iterator[bytes]:
+    """Lines as they stand, of a file that is read in lines."""
+    with open_source(path, limits) as source:
+        if source.layout == "lines":
+            for item in read_numbered_lines(source.stream, limits):
+                if not isinstance(item, LineError) and item[0] in numbers:
+                    yield item[1]
 
 
 def _look(source: Source, stream: IO[bytes]) -> None:

@@ -16,7 +16,7 @@ from datasets_app.domain.traces import alignmenter_runs, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.attached import count_attached
 from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
-from datasets_app.domain.traces.containers import Source, open_source
+from datasets_app.domain.traces.containers import Source, open_source, read_chosen_lines
 from datasets_app.domain.traces.dates import DateReader, describe_shape, is_written
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import whatsapp
@@ -147,12 +147,20 @@ class Conversion:
             report.place = "record" if source.files else _PLACES.get(source.layout, "line")
             for conversation in _explain_surprises(assembly.assemble(self._read(source)), report):
                 turns = self._make_turns(conversation, used, copies)
+                session_id = turns[0].session_id if turns else None
+                for problem in self._sides.list_problems(conversation.line, session_id):
+                    report.add_problem(problem)
                 if turns:
                     report.conversations += 1
                     report.turns += len(turns)
                     report.labels += sum(len((turn.metadata or {}).get("labels") or ()) for turn in turns)
                     yield turns
         self._sides.check(report)
+
+    def read_unread_lines(self) -> Iterator[bytes]:
+        """Lines of which nothing was read, as they stand."""
+        numbers = {problem.line for problem in self.report.problems if not problem.session_id}
+        return read_chosen_lines(self.path, self.limits, numbers)
 
     def _read_turns(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
         report = self.report

@@ -25,6 +25,7 @@ from datasets_app.domain.conversations.lines import (
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile, FileScan, detect_format
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.conversations.roles import USER, find_role, find_withheld
+from datasets_app.domain.spool import Spool
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
@@ -101,7 +102,23 @@ class ConvertedFile(ConversationFile):
             if not self._conversion.report.records:
                 raise UnreadableFile("is empty")
             self._scan = FileScan(len(self._lines), 0)
+            if isinstance(self._conversion, ArchiveConversion) and self._conversion.is_cut:
+                self._join_sessions()
         return self._scan
+
+    def _join_sessions(self) -> None:
+        """Put the turns of each session behind each other."""
+        stored: Spool[bytes] = Spool(bytes)
+        places: dict[int, int] = {}
+        for number, raw, session_id in self.read_raw_lines():
+            place = places.setdefault(hash(session_id), len(places))
+            stored.add(f"{place:012d}", 0, b"%d\t%s\n" % (number, raw))
+        self._turns = tempfile.TemporaryFile(prefix="alignmenter-converted-")  # noqa: SIM115
+        self._lines = array("q")
+        for line in stored.values():
+            number_text, _, raw = line.partition(b"\t")
+            self._lines.append(int(number_text))
+            self._turns.write(raw)
 
     def turns(self, on_bytes: OnBytes | None = None) -> Iterator[TurnRecord | LineError]:
         self.scan()
@@ -118,6 +135,11 @@ class ConvertedFile(ConversationFile):
         for line, raw in zip(self._lines, self._turns, strict=True):
             raw = raw.rstrip(b"\n")
             yield line, raw, find_session_id(raw)
+
+    def read_unread_lines(self) -> Iterator[bytes]:
+        """Lines of the original of which nothing was read, as they stand."""
+        self.scan()
+        return self._conversion.read_unread_lines()
 
 
 def open_conversation_file(

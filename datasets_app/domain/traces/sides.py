@@ -44,11 +44,14 @@ class Sides:
         self._assistant = fold_sender(assistant)
         self._drops_repeated = mapping.get("repeated") == "drop"
         self._found = False
+        # The unknown roles of the conversation that was assigned last, one for each message.
+        self._unknown: list[str] = []
 
     def assign(self, conversation: Conversation, report: Report) -> list[Message]:
         """The messages that are part of the conversation; the others are counted."""
         left_out, speakers = report.left_out, report.speakers
         kept: list[Message] = []
+        self._unknown = []
         seen: set[tuple[object, ...]] = set()
         for message in conversation.messages:
             role = self._find_role(message)
@@ -60,6 +63,8 @@ class Sides:
             if not reason and self._drops_repeated and _is_seen(message, seen, kept):
                 reason = REPEATED
             line = message.line or conversation.line
+            if role == UNKNOWN:
+                self._unknown.append(message.speaker)
             if reason:
                 left_out[reason].add(line, message.speaker if role == UNKNOWN else "")
             else:
@@ -78,15 +83,18 @@ class Sides:
         return message.role
 
     def check(self, report: Report) -> None:
-        """Reports what has to be decided before all of the file can be read. Raises UnknownSender."""
+        """Raises UnknownSender."""
         if self._assistant and not self._found and report.speakers:
             raise UnknownSender([speaker for (speaker, _), _ in report.speakers.most_common()])
-        note = report.left_out.get(UNKNOWN_ROLES)
-        if not note:
-            return
-        count = f"{format_count(note.total, 'message')} with {format_count(len(note.kinds), 'unknown role')}"
+
+    def list_problems(self, line: int, session_id: str | None) -> list[LineError]:
+        """What has to be decided before all of the conversation that was assigned last can be read."""
+        if not self._unknown:
+            return []
+        messages = format_count(len(self._unknown), "message")
+        roles = format_count(len(set(self._unknown)), "unknown role")
         say = "map each: sender:ROLE=user, =assistant or =leave-out"
-        report.add_problem(LineError(note.lines[0] if note.lines else 0, "E103", f"{count}; {say}"))
+        return [LineError(line, "E103", f"{messages} with {roles}; {say}", session_id)]
 
 
 def _count_unread(message: Message, left_out: Mapping[str, Note], line: int) -> Message:

@@ -216,7 +216,7 @@ def test_what_is_no_text_is_named_for_what_it_is(tmp_path: Path, content: bytes,
 
 def test_missing_files_and_directories(tmp_path: Path) -> None:
     for path in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(UserError, match="no such file|is a directory"):
+        with pytest.raises(UserError, match="no such file|is a folder without"):
             import_file(path)
 
 

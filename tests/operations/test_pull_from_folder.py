@@ -48,7 +48,7 @@ def test_files_of_any_format_come_once_and_again_when_they_grow(folder: Path, tm
     write(folder / "a.jsonl", encode_request(make_span(1, 1)) + b"\n")
     write(folder / "2026" / "b.jsonl.gz", gzip.compress(encode_jsonl(make_session("s1"))))
     write(folder / "broken.zip", b"PK\x03\x04 and no more")
-    write(folder / "other.json", b'{"no": "conversation"}')
+    write(folder / "other.json", b'{"session_id": "no conversation"}')
     write(folder / "new.jsonl", encode_jsonl(make_session("s9")), minutes_ago=0)
     write(folder / "notes.md", b"no data")
     write(tmp_path / "secret.jsonl", encode_jsonl(make_session("secret")))

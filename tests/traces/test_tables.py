@@ -161,8 +161,7 @@ def test_a_column_of_roles_and_names_asks_who_the_others_are(
     rows = [f"1,{one},Hi there\n1,{two},Hello you\n", f"2,{other},Who is it\n"]
     table = f"ticket,{column},body\n{''.join(reversed(rows) if late else rows)}"
     _, report = convert(write(tmp_path, table, "t.csv"))
-    assert report.problem_total == 1
-    assert report.problems[0].code == "E103"
+    assert {problem.code for problem in report.problems} == {"E103"}
     assert other in report.left_out["messages of unknown roles"].kinds
     senders = {f"sender:{name}": "user" for name in (one, two, other)}
     sessions, report = convert(write(tmp_path, table, "t.csv"), mapping=senders)

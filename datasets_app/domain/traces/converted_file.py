@@ -194,7 +194,10 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
         layout, in_lines = source.layout, b"\n" in source.head.strip()
         in_array = source.head.lstrip()[:1] == b"["
         is_json = not in_array and layout in ("lines", "document")
-        first = peek_documents(source.documents(), 5) if is_json else []
+        try:
+            first = peek_documents(source.documents(), 5) if is_json else []
+        except UnreadableFile:  # each line says what is wrong
+            return detect_format(path, limits)
     if layout == ArchiveConversion.format:
         return layout
     if first and all(is_transcript(document.value) for document in first):

@@ -43,7 +43,9 @@ def test_a_worker_that_runs_searches_what_was_imported(
     processes.start("worker")
     wait_until(queue.worker_count)
     write_jsonl(tmp_path / "a.jsonl", [make_turn(text="Write to jane@example.org")])
-    done = manage_subprocess("import_dataset", "a.jsonl", "--name", "support", "--origin", "external", new=True)
+    done = manage_subprocess(
+        "import_dataset", "a.jsonl", "--name", "support", "--origin", "external", new=True
+    )
     assert "support: a worker searches it for personal data" in done.stdout
     job = JobRun.objects.get(operation="scan_text")
     assert wait_until(lambda: JobRun.objects.filter(pk=job.pk, state="done").first()).result["text"]

@@ -140,8 +140,8 @@ exit codes:
         self.stdout.write(f"Saved the mapping {name}: {format_columns(columns)}")
 
     def _search(self, name: str) -> None:
-        """By a worker as after an import on a page, or at once if none runs: text leaves only when it has been
-        searched."""
+        """By a worker as after an import on a page, or at once if none runs: text leaves only when it has
+        been searched."""
         dataset = Dataset.objects.filter(name=name).first()
         if dataset is None:  # nothing was imported
             return

@@ -101,7 +101,7 @@ def _finish(
 ) -> Iterator[Conversation | Remark]:  # fmt: skip
     for reason, count in left_out.items():
         yield Remark(reason, number, count)
-    # Whoever sent no more than media has no text, but may be the first sender.
+    # A sender of nothing but media has no text, but may be the first sender.
     messages = [message for message in assign_roles(spoken, assistant) if message.text.strip()]
     if messages:
         yield Conversation(name, messages, facts, number, separate=True)

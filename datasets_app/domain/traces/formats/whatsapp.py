@@ -87,7 +87,7 @@ def read_whatsapp(lines: Iterable[tuple[int, str]], order: str = "") -> Iterator
         (line.sender, captions.get(line.number, line.text), time)
         for line, time in zip(found, times, strict=True)
     ]
-    # Whoever sent no more than media may be the first sender.
+    # A sender of nothing but media may be the first sender.
     left = {line.number for line in media}
     said = [
         message for line, message in zip(found, assign_roles(spoken), strict=True) if line.number not in left

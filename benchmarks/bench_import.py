@@ -6,7 +6,7 @@ The baseline is given its rows ready in COPY's own text form, so that it does no
 them; ours reads the JSONL, checks every line, and sends. Each round empties the tables first.
 
 Then as people have it: ``manage.py import_dataset`` from start to end on real dialogues (the file's over and
-over), which searches the text for personal data as well.
+over), which searches the text for personal data as well; and again while a worker runs, which then does that.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from benchmarks.dialogues import read_turns
@@ -64,23 +66,44 @@ def main() -> None:
             "(wanted: under 300, flat)"
         )
         if given.data.exists():
-            report_command(given.data, given.typed, given.rounds, folder)
+            for has_worker in (False, True):
+                report_command(given.data, given.typed, given.rounds, folder, has_worker)
         else:
             print(f"import as typed: not measured, {given.data.name} is not there")
     return None
 
 
-def report_command(data: Path, turns: int, rounds: int, folder: Path) -> None:
+def report_command(data: Path, turns: int, rounds: int, folder: Path, has_worker: bool) -> None:
     dialogues = folder / "dialogues.jsonl"
     written = write_dialogues(dialogues, data, turns)
     baseline, ours = [], []
     for _ in range(rounds):
         truncate_tables()
-        ours.append(time_command(dialogues))
+        with run_worker() if has_worker else nullcontext():
+            ours.append(time_command(dialogues))
         save_rows(folder)
         truncate_tables()
         baseline.append(time_bare_copy(folder))
-    print_comparison("import as typed", written, baseline, ours, 0.5)
+    name = "import as typed, a worker searches" if has_worker else "import as typed"
+    print_comparison(name, written, baseline, ours, 0.5)
+
+
+@contextmanager
+def run_worker() -> Iterator[None]:
+    from datasets_app.jobs.queue import worker_count
+
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "worker"],
+        cwd=PROJECT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as worker:
+        while not worker_count():
+            time.sleep(0.1)
+        try:
+            yield
+        finally:
+            worker.kill()  # as it searches now, which would slow the baseline
 
 
 def write_dialogues(path: Path, data: Path, turns: int) -> int:

@@ -14,9 +14,14 @@ from annotations_app.domain.calibration_sets import (
     check_alpha,
     check_samples,
 )
-from annotations_app.labels.export_annotations import DEFAULT_SELECTION, ExportedLabels
+from annotations_app.labels.export_annotations import DEFAULT_SELECTION
 from annotations_app.labels.label_counts import LabelScope
-from annotations_app.labels.selection import LABEL_SELECTORS, OMITTED_UNPLACED, LabelSelection
+from annotations_app.labels.selection import (
+    LABEL_SELECTORS,
+    OMITTED_UNPLACED,
+    LabelSelection,
+    describe_omissions,
+)
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog import gates
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
@@ -41,7 +46,7 @@ def calibration_ready(dataset: Dataset, persona_id: str, *, labels: str = DEFAUL
         *check_alpha(alpha, is_settled=labels == "adjudicated"),
         *(
             Finding("left_out", False, f"{omission}.".capitalize())
-            for omission in ExportedLabels(0, 0, left_out).omissions
+            for omission in describe_omissions(left_out)
         ),
     ]
     return Readiness(persona_id, labels, parts, alpha, findings)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -21,12 +22,11 @@ from annotations_app.criteria.schemas import get_schema
 from annotations_app.hooks.on_import import annotate_imported_turns
 from annotations_app.hooks.session_data import make_pseudonym
 from annotations_app.hooks.session_labels import SESSION_LABELS
-from annotations_app.labels.export_judgments import encode_decision, read_decisions, tally_decision
-from annotations_app.labels.label_places import split_hashed_ids, without_place
+from annotations_app.labels.decisions import LabelDecision, encode_decision, read_decisions, tally_decision
+from annotations_app.labels.label_places import without_place
 from annotations_app.models import Annotation, Campaign, CampaignMember, Decision, Judgment, LabelSchema
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.text_scans import list_exemptions
-from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.jsonl import decode_object
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LabelRecord
@@ -90,14 +90,6 @@ _FIELDS = (
 )
 
 
-class _SharedLabel(NamedTuple):
-    """A label, or under a schema a decision, as a package has it."""
-
-    record: LabelRecord
-    lines: list[bytes]
-    schema: str = ""
-
-
 class PackagedLabels(NamedTuple):
     files: list[LabelFile]
     notices: list[str]
@@ -147,21 +139,19 @@ def _count_other_fields(every: list[QuerySet[Any]]) -> Counter[str]:
     return counts
 
 
-def _read_shared(every: list[QuerySet[Any]], tally: TextTally | None = None) -> Iterator[_SharedLabel]:
+def _read_shared(every: list[QuerySet[Any]], tally: TextTally | None = None) -> Iterator[LabelDecision]:
     """In the order of personas, sessions and turns; after the labels the decisions under each schema."""
     labels, judgments = every
     ordered = labels.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
-    for row in ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE):
-        record = _select_shared(without_place(LabelRecord(*row)))
+    rows = ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE)
+    schemas = LabelSchema.objects.filter(pk__in=judgments.values("schema")).order_by("name", "version")
+    under = (read_decisions(judgments.filter(schema=schema), hidden=True) for schema in schemas)
+    plain = (LabelDecision(without_place(LabelRecord(*row))) for row in rows)
+    for decision in chain(plain, chain.from_iterable(under)):
+        shared = decision._replace(record=_select_shared(decision.record))
         if tally:
-            tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1] or None))
-        yield _SharedLabel(record, [encode_label(record)])
-    for schema in LabelSchema.objects.filter(pk__in=judgments.values("schema")).order_by("name", "version"):
-        for decision in read_decisions(judgments.filter(schema=schema), hidden=True):
-            shared = decision._replace(record=_select_shared(decision.record))
-            if tally:
-                tally_decision(tally, shared)
-            yield _SharedLabel(shared.record, list(encode_decision(shared)), schema.full_name)
+            tally_decision(tally, shared)
+        yield shared
 
 
 def _select_shared(record: LabelRecord) -> LabelRecord:
@@ -206,18 +196,18 @@ def _find_turns(data: Sequence[Path], wanted: set[bytes]) -> set[bytes]:
     return found
 
 
-def _write_files(labels: Iterable[_SharedLabel], present: set[bytes], folder: Path) -> list[LabelFile]:
+def _write_files(labels: Iterable[LabelDecision], present: set[bytes], folder: Path) -> list[LabelFile]:
     outs: dict[tuple[str, str], tuple[Path, IO[bytes]]] = {}
     counts: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
-        for record, lines, schema in labels:
-            if _digest_turn(record) not in present:
+        for label in labels:
+            if _digest_turn(label.record) not in present:
                 continue
-            key = record.persona_id, schema
+            key = label.record.persona_id, label.schema.full_name if label.schema else ""
             if key not in outs:
                 path = _choose_path(folder / LABELS_FOLDER, *key)
                 outs[key] = path, stack.enter_context(path.open("xb"))
-            outs[key][1].writelines(lines)
+            outs[key][1].writelines(encode_decision(label))
             counts[key] += 1
     _write_schemas({schema for _, schema in outs if schema}, folder / LABELS_FOLDER)
     return [

@@ -1,36 +1,30 @@
-"""Exports a dataset's labels for one persona to an annotation file, with warnings about balance."""
+"""Exports labels to a file: of one persona, with warnings about balance, or the decisions under a schema."""
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from django.db.models import QuerySet
 
 from annotations_app.domain.answer_files.decisions import FiledDecision
 from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
+from annotations_app.labels.decisions import BATCH_SIZE, LabelDecision, file_decision, tally_decision
 from annotations_app.labels.gated_export import describe_notes, export_through_gates, find_format
 from annotations_app.labels.label_counts import LabelScope
-from annotations_app.labels.label_places import split_hashed_ids
 from annotations_app.labels.selection import (
-    BATCH_SIZE,
+    ANSWER_SELECTIONS,
     LABEL_SELECTORS,
-    OMITTED_DISPUTED,
-    OMITTED_EXCLUDED,
-    OMITTED_LOCKED,
-    OMITTED_TIES,
-    OMITTED_UNPLACED,
     LabelSelection,
+    describe_omissions,
+    select_decisions,
 )
-from annotations_app.models import Annotation, Campaign
+from annotations_app.models import Annotation, Campaign, LabelSchema
 from datasets_app.catalog import policies, text_gates
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.annotation_lines import describe_label
 from datasets_app.domain.conversations.records import LabelRecord
-from datasets_app.domain.labels.on_brand import ON_BRAND_SCHEMA
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Dataset
@@ -40,39 +34,25 @@ DEFAULT_SELECTION = "majority"
 MIN_CALIBRATION_LABELS = 50
 BALANCED_RANGE = (0.4, 0.6)
 
-_OMISSION_REASONS = {
-    OMITTED_TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
-    OMITTED_DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
-    OMITTED_EXCLUDED: ("label is of an excluded session", "labels are of excluded sessions"),
-    OMITTED_UNPLACED: ("label is of a session without a split", "labels are of sessions without a split"),
-    OMITTED_LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
-}
-
 
 class ExportedLabels(NamedTuple):
-    """Counts of exported labels, of those on-brand, and of labels left out by reason."""
+    """Counts of exported labels, of those on-brand or, under a schema, of ``answers``; and sentences on
+    labels left out, and on those that a tool doesn't show as labels."""
 
     labels: int
     on_brand: int
-    left_out: Mapping[str, int] = MappingProxyType({})
-    notes: Mapping[str, int] = MappingProxyType({})
+    omissions: Sequence[str] = ()
+    answers: int | None = None
 
     @property
     def share(self) -> float:
         return self.on_brand / self.labels
 
     @property
-    def omissions(self) -> list[str]:
-        """The numbers of labels left out, and why; and of those that a tool doesn't show as labels."""
-        return [
-            f"{number:,} {_OMISSION_REASONS[why][number != 1]}: left out"
-            for why, number in sorted(self.left_out.items())
-            if number
-        ] + describe_notes(self.notes)
-
-    @property
     def warnings(self) -> list[str]:
-        found = []
+        found: list[str] = []
+        if self.answers is not None:
+            return found
         if self.labels < MIN_CALIBRATION_LABELS:
             found.append(f"fewer than {MIN_CALIBRATION_LABELS} labels: a calibration from them is unreliable")
         if not BALANCED_RANGE[0] <= self.share <= BALANCED_RANGE[1]:
@@ -81,56 +61,64 @@ class ExportedLabels(NamedTuple):
 
     def facts(self) -> dict[str, Any]:
         """For the row of a job."""
-        counts = {"labels": self.labels, "on_brand": self.on_brand}
-        return {**counts, "notes": self.omissions, "warnings": self.warnings}
+        facts = {"labels": self.labels, "notes": list(self.omissions)}
+        balance = {"on_brand": self.on_brand, "warnings": self.warnings}
+        return facts if self.answers is not None else facts | balance
+
+
+def default_selection(schema: LabelSchema | None) -> str:
+    return "all" if schema else DEFAULT_SELECTION
+
+
+class _Chosen(NamedTuple):
+    """Labels of a persona, or decisions under a schema; of a campaign only its own."""
+
+    dataset: Dataset
+    persona: str
+    schema: LabelSchema | None
+    campaign: Campaign | None
+    labels: str
+    split: str
 
 
 def export_annotations(
     dataset: Dataset,
     *,
-    persona: str,
     out: IO[bytes],
-    labels: str = DEFAULT_SELECTION,
+    persona: str = "",
+    schema: LabelSchema | None = None,
     campaign: Campaign | None = None,
+    labels: str = "",
     split: str = "",
     format: str = DEFAULT_FORMAT,
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedLabels:
-    """Write labels of ``persona``, ordered by turn, to ``out``: one per reply, or all, through the gates of
-    :func:`export_through_gates`; of one ``split`` if it is named. Labels of the test split are left out,
-    unless ``override`` is a reason for them. Raises UserError.
+    """Write labels of ``persona``, or decisions under ``schema``, to ``out``: one per reply, or all; ordered
+    by turn, through the gates of :func:`export_through_gates`. Raises UserError.
+
+    Labels of the test split are left out; ``override`` may be a reason for on-brand ones. ``split`` chooses
+    on-brand labels of another split.
     """
-    _validate_selection(dataset, persona, labels, campaign)
+    chosen = _Chosen(dataset, persona, schema, campaign, labels or default_selection(schema), split)
+    _validate(chosen)
     encode = find_format(format).encode
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedLabels:
-        scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
-        unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
-        selection = LabelSelection(scope, unlocked, Counter(), split)
-        chosen = _count_personal_data(LABEL_SELECTORS[labels](selection), tally)
-        counts, notes = Counter[str](), Counter[str]()
-        for piece in encode(_file_labels(chosen, counts, report_progress), notes):
+        counts, left_out, notes = Counter[str](), Counter[str](), Counter[str]()
+        decisions = _select(chosen, left_out, override=override, actor=actor)
+        for piece in encode(_file_decisions(decisions, tally, counts, report_progress), notes):
             lines.write(piece)
         report_progress(counts["labels"], counts["labels"])
-        return ExportedLabels(counts["labels"], counts["on_brand"], dict(selection.left_out), notes)
+        omissions = describe_omissions(left_out) + describe_notes(notes)
+        answers = counts["answers"] if schema else None
+        return ExportedLabels(counts["labels"], counts["on_brand"], omissions, answers)
 
     def finish(exported: ExportedLabels) -> None:
         if not exported.labels:
-            raise UserError(_no_labels_message(dataset, persona, campaign, exported))
-        audit.record(
-            "export_annotations",
-            actor=actor,
-            dataset_name=dataset.name,
-            persona_id=mask_values(persona),
-            choice=labels,
-            **({} if format == DEFAULT_FORMAT else {"format": format}),
-            **({"campaign": campaign.name} if campaign else {}),
-            **({"split": split} if split else {}),
-            labels=exported.labels,
-            on_brand=exported.on_brand,
-        )
+            raise UserError(_no_labels_message(chosen, exported))
+        _record(chosen, exported, format, actor)
 
     return export_through_gates(dataset, out, write, finish, override=override, actor=actor)
 
@@ -139,20 +127,18 @@ def count_personal_data(dataset: Dataset, labels: QuerySet[Annotation]) -> dict[
     """Values by class in notes and other fields of ``labels``."""
     tally = TextTally(list_exemptions(dataset))
     said = labels.order_by("pk").values_list("label", "persona_id", "notes", "extra")
-    records = (
-        LabelRecord("", label, persona, notes=notes, extra=extra) for label, persona, notes, extra in said
-    )
-    deque(_count_personal_data(records, tally), maxlen=0)
+    for label, persona, notes, extra in said:
+        tally_decision(tally, LabelDecision(LabelRecord("", label, persona, notes=notes, extra=extra)))
     return dict(tally.found)
 
 
-def _count_personal_data(records: Iterable[LabelRecord], tally: TextTally) -> Iterator[LabelRecord]:
-    for record in records:
-        tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1]))
-        yield record
-
-
-def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: Campaign | None) -> None:
+def _validate(chosen: _Chosen) -> None:
+    dataset, persona, schema, campaign, labels, _ = chosen
+    if schema:
+        if labels not in ANSWER_SELECTIONS:
+            known = ", ".join(ANSWER_SELECTIONS)
+            raise UserError(f"Under a schema labels must be one of {known}, not {labels!r}.")
+        return
     if labels not in LABEL_SELECTIONS:
         raise UserError(f"labels must be one of {', '.join(LABEL_SELECTIONS)}, got {labels!r}.")
     if campaign is None:
@@ -161,6 +147,31 @@ def _validate_selection(dataset: Dataset, persona: str, labels: str, campaign: C
         raise UserError(f"The campaign {campaign.name} is of another dataset than {dataset.name}.")
     if campaign.persona.persona_id != persona:
         raise UserError(f"The campaign {campaign.name} is for the persona {campaign.persona.persona_id}.")
+
+
+def _select(chosen: _Chosen, left_out: Counter[str], *, override: str, actor: Any) -> Iterator[LabelDecision]:
+    dataset, persona, schema, campaign, labels, split = chosen
+    if schema:
+        return select_decisions(dataset, schema, campaign, labels, left_out, actor=actor)
+    scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
+    unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
+    return map(LabelDecision, LABEL_SELECTORS[labels](LabelSelection(scope, unlocked, left_out, split)))
+
+
+def _record(chosen: _Chosen, exported: ExportedLabels, format: str, actor: Any) -> None:
+    dataset, persona, schema, campaign, labels, split = chosen
+    audit.record(
+        "export_annotations",
+        actor=actor,
+        dataset_name=dataset.name,
+        **({"schema": schema.full_name} if schema else {"persona_id": mask_values(persona)}),
+        **({} if schema and labels == "all" else {"choice": labels}),
+        **({} if format == DEFAULT_FORMAT else {"format": format}),
+        **({"campaign": campaign.name} if campaign else {}),
+        **({"split": split} if split else {}),
+        labels=exported.labels,
+        **({} if schema else {"on_brand": exported.on_brand}),
+    )
 
 
 def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, actor: Any) -> bool:
@@ -176,19 +187,26 @@ def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, ac
     return True
 
 
-def _file_labels(
-    records: Iterator[LabelRecord], counts: Counter[str], report_progress: ProgressCallback
+def _file_decisions(
+    decisions: Iterable[LabelDecision],
+    tally: TextTally,
+    counts: Counter[str],
+    report_progress: ProgressCallback,
 ) -> Iterator[FiledDecision]:
-    for record in records:
-        counts.update(labels=1, on_brand=record.label or 0)
+    for decision in decisions:
+        tally_decision(tally, decision)
+        filed = file_decision(decision)
+        counts.update(labels=1, answers=len(filed.lines), on_brand=decision.record.label or 0)
         if counts["labels"] % BATCH_SIZE == 0:
             report_progress(counts["labels"], None)
-        yield FiledDecision(ON_BRAND_SCHEMA, [describe_label(record)])
+        yield filed
 
 
-def _no_labels_message(
-    dataset: Dataset, persona: str, campaign: Campaign | None, exported: ExportedLabels
-) -> str:
+def _no_labels_message(chosen: _Chosen, exported: ExportedLabels) -> str:
+    dataset, persona, schema, campaign, *_ = chosen
+    if schema:
+        under = f"The dataset {dataset.name}, under {schema.full_name},"
+        return f"{f'The campaign {campaign.name}' if campaign else under} has no labels to export."
     if exported.omissions:
         return f"No label is left to export: {'; '.join(exported.omissions)}."
     if campaign is not None:

@@ -1,15 +1,21 @@
-"""Selects labels to export: all, or one per reply by majority, annotator model or adjudication."""
+"""Selects labels to export: all, or one per reply by majority, annotator model or adjudication.
+
+Under a schema all decisions, or one answer per reply and criterion."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.db.models import Q
 
 from annotations_app.domain.agreement.consensus import TIE, fit_consensus, majority_labels
+from annotations_app.domain.answer_tallies import choose_answers
 from annotations_app.domain.arrays import ByteArray, FloatArray, IntArray
 from annotations_app.domain.evidence import list_offsets
 from annotations_app.domain.label_table import LabelTable as Table
+from annotations_app.labels.decisions import BATCH_SIZE, LabelDecision, read_decisions
 from annotations_app.labels.label_counts import (
     LabelScope,
     adjudicated_turns,
@@ -17,16 +23,29 @@ from annotations_app.labels.label_counts import (
     read_labels,
 )
 from annotations_app.labels.label_places import kept_place, place_of, without_place
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Campaign, Judgment, LabelSchema
 from datasets_app.catalog import policies
+from datasets_app.domain.annotation_lines import PAIR
 from datasets_app.domain.conversations.records import LabelRecord
-from datasets_app.models import Turn
+from datasets_app.domain.labels.schema import Answers
+from datasets_app.models import Dataset, Turn
 
-BATCH_SIZE = 2000
-
+ANSWER_SELECTIONS = ("all", "majority", "adjudicated")
 # Reasons for omissions.
 OMITTED_TIES, OMITTED_DISPUTED, OMITTED_LOCKED = "ties", "disputed", "test_split"
-OMITTED_EXCLUDED, OMITTED_UNPLACED = "excluded", "unplaced"
+OMITTED_EXCLUDED, OMITTED_UNPLACED, OMITTED_ALWAYS = "excluded", "unplaced", "always"
+# Of one, and of several.
+_OMISSION_REASONS = {
+    OMITTED_ALWAYS: (
+        "label of excluded sessions or the locked test split",
+        "labels of excluded sessions or the locked test split",
+    ),
+    OMITTED_TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
+    OMITTED_DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
+    OMITTED_EXCLUDED: ("label is of an excluded session", "labels are of excluded sessions"),
+    OMITTED_UNPLACED: ("label is of a session without a split", "labels are of sessions without a split"),
+    OMITTED_LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
+}
 # The annotator named for a unanimous label.
 UNANIMOUS_ANNOTATOR = "unanimous"
 
@@ -185,3 +204,84 @@ def _session_batches(session: IntArray) -> Iterator[tuple[int, int]]:
         end = int(np.searchsorted(session, last, side="right"))
         yield start, end
         start = end
+
+
+# --- under a schema ------------------------------------------------------------------------------
+
+
+def select_decisions(
+    dataset: Dataset,
+    schema: LabelSchema,
+    campaign: Campaign | None,
+    labels: str,
+    left_out: Counter[str],
+    *,
+    actor: Any,
+) -> Iterator[LabelDecision]:
+    """Every decision under a version of a schema, or with another of :data:`ANSWER_SELECTIONS` one for each
+    reply; ordered by turn. Those of excluded sessions and of the test split are left out."""
+    rows, hidden = Judgment.objects.filter(dataset=dataset), _hides_other(dataset, actor)
+    under = rows.filter(schema=schema)
+    # Of a campaign also those under earlier versions of its schema: labels keep theirs.
+    own = rows.filter(schema__name=schema.name, campaign=campaign) if campaign else under
+    own = own.filter(kind=Judgment.Kind.LABEL)
+    is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
+    left_out[OMITTED_ALWAYS] = own.filter(is_left_out).count()
+    if labels == "all":
+        yield from read_decisions(own.exclude(is_left_out), hidden=hidden)
+        return
+    if labels == "adjudicated":
+        # As adjudicated labels, those of any campaign.
+        own = own | under.filter(kind=Judgment.Kind.ADJUDICATED)
+    for _, group in groupby(read_decisions(own.exclude(is_left_out), hidden=hidden), key=_find_reply):
+        yield from _decide_reply(list(group), schema, labels, left_out)
+
+
+def _hides_other(dataset: Dataset, actor: Any) -> bool:
+    """Whether ``actor`` doesn't see all datasets that this one is compared with."""
+    others = Dataset.objects.filter(compared_campaigns__dataset=dataset).distinct()
+    return actor is not None and others.count() > others.visible_to(actor).count()
+
+
+def _find_reply(decision: LabelDecision) -> tuple[Any, ...]:
+    record = decision.record
+    return record.persona_id, record.session_id, record.turn_index, record.text
+
+
+def _decide_reply(
+    decisions: list[LabelDecision], schema: LabelSchema, labels: str, left_out: Counter[str]
+) -> Iterator[LabelDecision]:
+    if adjudicated := [decision for decision in decisions if decision.is_adjudicated]:
+        yield adjudicated[-1]
+        return
+    is_unanimous = labels == "adjudicated"
+    comparable = [_keep_comparable(decision, schema) for decision in decisions]
+    chosen, missing = choose_answers(schema.content, comparable, unanimous=is_unanimous)
+    left_out.update(f"without an answer to {key} by {labels}" for key in missing)
+    answered, kept = (
+        {key for one in some for key in one.codes}
+        for some in ((decision.answers for decision in decisions), comparable)
+    )
+    left_out.update(f"answered under another version of {key}" for key in answered - kept)
+    first, name = decisions[0].record, "unanimous" if is_unanimous else labels
+    record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
+    if sides := (first.extra or {}).get(PAIR):
+        record = record._replace(extra={PAIR: sides})
+    if chosen.codes:
+        yield LabelDecision(record, chosen, schema)
+
+
+def _keep_comparable(decision: LabelDecision, schema: LabelSchema) -> Answers:
+    """Without answers to criteria that have changed between the versions: their codes mean something else."""
+    then, now = decision.schema.criterion_digests if decision.schema else {}, schema.criterion_digests
+    codes = decision.answers.codes.items()
+    return Answers({key: code for key, code in codes if then.get(key) == now.get(key, "")}, {})
+
+
+def describe_omissions(left_out: Mapping[str, int]) -> list[str]:
+    """The numbers of labels left out, and why; under a schema also of replies without an answer."""
+    return [
+        f"{number:,} {_OMISSION_REASONS.get(why, (f'reply {why}', f'replies {why}'))[number != 1]}: left out"
+        for why, number in sorted(left_out.items())
+        if number
+    ]

@@ -196,7 +196,7 @@ def test_dawid_skene_gives_each_reply_its_likeliest_label_and_how_likely_it_is(t
     assert [line["label"] for line in lines] == [0, 1] * 6
     assert {line["annotator"] for line in lines} == {"dawid-skene"}
     assert all(0.5 < line["confidence"] <= 1 for line in lines)
-    assert done.left_out == {}
+    assert done.omissions == []
 
 
 def test_adjudicated_is_what_is_settled_and_what_nobody_disputes(judged: Dataset) -> None:
@@ -223,7 +223,7 @@ def test_a_campaign_has_its_own_labels_only(judged: Dataset) -> None:
     for labels in ("all", "majority", "dawid-skene", "adjudicated"):
         assert places(exported(judged, labels, campaign=campaign)[0]) == [("s1", 4, 1)]
     # The settled reply of another campaign is none of this one's.
-    assert exported(judged, "adjudicated", campaign=campaign)[1].left_out == {}
+    assert exported(judged, "adjudicated", campaign=campaign)[1].omissions == []
     with pytest.raises(UserError, match="for the persona p"):
         exported(judged, persona="q", campaign=campaign)
     event = AuditEvent.objects.filter(action="export_annotations").latest("pk")

@@ -17,7 +17,6 @@ from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.answer_files.formats import FORMATS
 from annotations_app.domain.evidence import digest_text
 from annotations_app.labels.export_annotations import export_annotations
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Judgment, LabelSchema
 from datasets_app.catalog import text_gates
@@ -198,7 +197,7 @@ def make_answers(folder: Path, **fields: Any) -> None:
 
 def export(dataset: Dataset, schema: LabelSchema, format: str) -> tuple[str, list[str]]:
     out = BytesIO()
-    done = export_judgments(JudgmentScope(dataset, schema), out=out, format=format)
+    done = export_annotations(dataset, schema=schema, out=out, format=format)
     return out.getvalue().decode(errors="replace"), done.omissions
 
 
@@ -229,17 +228,17 @@ def test_a_campaign_comes_back_in_an_empty_dataset(tmp_path: Path, dataset: Data
             submit(current, label=None, answers=said, notes="A note.", confidence=0.75, evidence=marked)
     assert Judgment.objects.filter(evidence__isnull=False).count() == 6
     before = BytesIO()
-    done = export_judgments(JudgmentScope(dataset, schema, campaign), out=before)
-    assert (done.decisions, done.answers) == (6, 3 * 7 + 3 * 4)
+    done = export_annotations(dataset, schema=schema, campaign=campaign, out=before)
+    assert (done.labels, done.answers) == (6, 3 * 7 + 3 * 4)
     path = tmp_path / f"labels.{FORMATS[format].ending}"
     with path.open("wb") as file:
-        export_judgments(JudgmentScope(dataset, schema, campaign), out=file, format=format)
+        export_annotations(dataset, schema=schema, campaign=campaign, out=file, format=format)
     for known in (0, 6):
         saved = import_annotations(path, dataset_name="empty", create=True).saved
         assert (saved.added, saved.known) == (6 - known, known)
     empty = Dataset.objects.get(name="empty")
     text_gates.scan_and_describe(empty)
-    export_judgments(JudgmentScope(empty, schema), out=(after := BytesIO()))
+    export_annotations(empty, schema=schema, out=(after := BytesIO()))
     assert sorted(after.getvalue().splitlines()) == sorted(before.getvalue().splitlines())
 
 

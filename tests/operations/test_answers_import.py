@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotations_app.criteria.schemas import import_schema, save_schema
 from annotations_app.domain.answer_files.formats import FORMATS
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Judgment, LabelSchema, Rater
 from datasets_app.core.errors import UserError
@@ -70,7 +70,7 @@ def refuse(tmp_path: Path, lines: list[Any], **options: Any) -> list[dict[str, A
 
 
 def export(dataset: Dataset, schema: LabelSchema) -> bytes:
-    export_judgments(JudgmentScope(dataset, schema), out=(out := BytesIO()))
+    export_annotations(dataset, schema=schema, out=(out := BytesIO()))
     return out.getvalue()
 
 
@@ -282,8 +282,9 @@ def without_negative_zero(value: Any) -> Any:
 
 
 def export_anyhow(dataset: Dataset, schema: LabelSchema, **options: Any) -> bytes:
-    export_judgments(
-        JudgmentScope(dataset, schema),
+    export_annotations(
+        dataset,
+        schema=schema,
         out=(out := BytesIO()),
         override="A test of arbitrary characters.",
         **options,

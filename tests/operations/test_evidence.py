@@ -14,7 +14,6 @@ from django.urls import reverse
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.evidence import digest_text
 from annotations_app.labels.export_annotations import export_annotations
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.core.errors import UserError
@@ -88,7 +87,7 @@ def test_exported_with_each_label(campaign: Campaign, dataset: Dataset) -> None:
     judged = make_campaign(dataset, "ana", name="judged", schema=schema)
     mark(lease_for(judged, "ana").current, [1, 2], label=None, answers={"a": 1})
     assert Judgment.objects.get().evidence["spans"] == [[1, 2]]
-    export_judgments(JudgmentScope(judged.dataset, judged.schema, judged), out=(out := BytesIO()))
+    export_annotations(judged.dataset, schema=judged.schema, campaign=judged, out=(out := BytesIO()))
     assert [line["evidence"] for line in read_lines(out)] == [[{"start": 1, "end": 2}]]
 
 
@@ -131,7 +130,7 @@ def test_imported_marks_are_dropped_too(campaign: Campaign, dataset: Dataset, tm
         left = {row.turn.session.session_id: row.evidence for row in rows}
         assert (left["s1"], left["s2"]["spans"]) == (None, [[0, 5]])
     assert import_annotations(path, dataset_name=dataset.name).saved.added == 0
-    export_judgments(JudgmentScope(dataset, schema), out=(out := BytesIO()))
+    export_annotations(dataset, schema=schema, out=(out := BytesIO()))
     assert [line.get("evidence") for line in read_lines(out)] == [None, [{"start": 0, "end": 5}]]
 
 

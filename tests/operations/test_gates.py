@@ -167,13 +167,13 @@ def test_raw_sessions_that_come_while_labels_are_read_stop_their_export(
 ) -> None:
     import_annotations(write_jsonl(tmp_path / "labels.jsonl", [LABELLED]), dataset_name="support")
     scrub_dataset(production, parse_policy(None))
-    really = exporting._file_labels
+    really = exporting._file_decisions
 
     def write_meanwhile(*given: Any) -> Any:
         import_file(write_jsonl(tmp_path / "raw.jsonl", [make_turn("s9")]))
         return really(*given)
 
-    monkeypatch.setattr(exporting, "_file_labels", write_meanwhile)
+    monkeypatch.setattr(exporting, "_file_decisions", write_meanwhile)
     out = io.BytesIO()
     with pytest.raises(UserError, match="without a verified scrub"):
         export_annotations(production, persona="default_v1", out=out)

@@ -15,7 +15,7 @@ from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.progress import recent_decisions
 from annotations_app.labeling.requeue_stale import requeue_stale
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation, Campaign, Decision, Judgment, Rater
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
@@ -143,8 +143,8 @@ def test_a_scrub_reaches_the_texts_and_leaves_the_numbers(quality: Campaign) -> 
 
 
 def export(campaign: Campaign, **options: Any) -> list[dict[str, Any]]:
-    scope = JudgmentScope(campaign.dataset, campaign.schema, campaign)
-    export_judgments(scope, out=(out := BytesIO()), **options)
+    scope: Any = {"dataset": campaign.dataset, "schema": campaign.schema, "campaign": campaign}
+    export_annotations(**scope, out=(out := BytesIO()), **options)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -174,10 +174,10 @@ def test_every_answer_is_exported_with_its_criterion(quality: Campaign) -> None:
     turn.session.split = "test"
     turn.session.save()
     judge(lease_for(quality, "ana").current, {"correct": 1, "helpful": 1})
-    exported = export_judgments(
-        JudgmentScope(quality.dataset, quality.schema, quality), out=BytesIO(), actor=None
+    exported = export_annotations(
+        quality.dataset, schema=quality.schema, campaign=quality, out=BytesIO(), actor=None
     )
-    assert (exported.decisions, exported.answers) == (1, 2)
+    assert (exported.labels, exported.answers) == (1, 2)
     assert exported.omissions == ["1 label of excluded sessions or the locked test split: left out"]
 
 
@@ -203,14 +203,14 @@ def test_one_answer_for_each_reply_and_criterion_is_exported(quality: Campaign) 
     )  # fmt: skip
     decided = {"correct": 1, "helpful": 2}
     adjudicate(disputed.turn, "warm_v1", answers=decided, reason="Why not.", campaign=quality, actor=None)
-    scope = JudgmentScope(quality.dataset, quality.schema, quality)
-    exported = export_judgments(scope, out=(out := BytesIO()), labels="adjudicated")
+    scope: Any = {"dataset": quality.dataset, "schema": quality.schema, "campaign": quality}
+    exported = export_annotations(**scope, out=(out := BytesIO()), labels="adjudicated")
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     place = disputed.turn.session.session_id
     assert {line["criterion"]: line["value"] for line in lines if line["session_id"] == place} == decided
     assert exported.omissions == ["1 reply without an answer to helpful by adjudicated: left out"]
     with pytest.raises(UserError, match="must be one of all, majority, adjudicated"):
-        export_judgments(scope, out=BytesIO(), labels="dawid-skene")
+        export_annotations(**scope, out=BytesIO(), labels="dawid-skene")
 
 
 def test_personal_data_in_an_answer_is_not_exported(tmp_path: Path) -> None:

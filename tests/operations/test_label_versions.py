@@ -25,7 +25,7 @@ from annotations_app.judges.measure import measure_judge
 from annotations_app.labeling.judgments import find_person, list_staying_answers
 from annotations_app.labeling.requeue_stale import requeue_replies, requeue_stale
 from annotations_app.labeling.reveal import find_codes
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.versions import list_unchanged_criteria, list_versions
 from annotations_app.models import Annotation, Campaign, JudgeRun, Judgment, Verdict
 from datasets_app.core.errors import UserError
@@ -107,7 +107,7 @@ def test_a_criterion_changed_in_the_middle(quality: Campaign) -> None:
         "correct": {"No": 0, "Yes": 8}, "tone": {"Warm": 0, "Neutral": 8, "Cold": 0},
     }  # fmt: skip
     assert Judgment.objects.filter(kind="withdrawn").count() == 8
-    export_judgments(JudgmentScope(quality.dataset, quality.schema, quality), out=(out := BytesIO()))
+    export_annotations(quality.dataset, schema=quality.schema, campaign=quality, out=(out := BytesIO()))
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert len(lines) == 16
     assert {line["schema"] for line in lines} == {"quality@2"}
@@ -236,8 +236,10 @@ def test_one_answer_for_each_reply_counts_no_code_of_another_version(quality: Ca
     quality = change(quality, schema=import_schema(SECOND).schema)
     assert requeue_stale(quality, actor=None) == 8
     submit(lease_for(quality, "ana").current, label=None, answers={"correct": 1, "tone": "neutral"})
-    out, scope = BytesIO(), JudgmentScope(quality.dataset, quality.schema, quality)
-    exported = export_judgments(scope, out=out, labels=labels)
+    out = BytesIO()
+    exported = export_annotations(
+        quality.dataset, schema=quality.schema, campaign=quality, out=out, labels=labels
+    )
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert {line["schema"] for line in lines} == {"quality@2"}
     assert [line["value"] for line in lines if line["criterion"] == "correct"] == [1] * 4
@@ -285,7 +287,7 @@ def test_a_page_from_before_the_change_loses_nothing(quality: Campaign) -> None:
     assert (judged.schema, judged.codes["tone"], judged.guidelines_digest) == (old, 0, "0" * 64)
     page = client.get(reverse("annotate:queue", args=[quality.name])).content.decode()
     assert "&quot;tone&quot;: &quot;cold&quot;" in page
-    export_judgments(JudgmentScope(quality.dataset, quality.schema, quality), out=(out := BytesIO()))
+    export_annotations(quality.dataset, schema=quality.schema, campaign=quality, out=(out := BytesIO()))
     assert [json.loads(line)["value"] for line in out.getvalue().splitlines()] == [1, "cold"]
 
 

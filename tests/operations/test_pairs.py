@@ -19,7 +19,7 @@ from annotations_app.campaigns.settings import CampaignSettings, InvalidSetting
 from annotations_app.criteria.schemas import import_schema, preference_schema
 from annotations_app.domain.answer_files.formats import FORMATS
 from annotations_app.labeling.lease_next import lease_next
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment, PairedReply
 from datasets_app.access import limit_access
@@ -95,8 +95,8 @@ def test_exports_name_what_was_chosen(versions: tuple[Dataset, Dataset], tmp_pat
         path.write_bytes(export_lines(campaign, format=format))
         added = import_annotations(path, dataset_name="copy").saved.added
         assert added == (24 if format == "jsonl" else 0), format
-    copied = JudgmentScope(Dataset.objects.get(name="copy"), campaign.schema)
-    export_judgments(copied, out=(out := BytesIO()))
+    copied = Dataset.objects.get(name="copy")
+    export_annotations(copied, schema=campaign.schema, out=(out := BytesIO()))
     again = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["pair"], line["chosen"]) for line in again] == [
         (line["pair"], line["chosen"]) for line in export_pairs(campaign)
@@ -108,8 +108,8 @@ def export_pairs(campaign: Campaign, **options: Any) -> list[dict[str, Any]]:
 
 
 def export_lines(campaign: Campaign, **options: Any) -> bytes:
-    export_judgments(
-        JudgmentScope(campaign.dataset, campaign.schema, campaign), out=(out := BytesIO()), **options
+    export_annotations(
+        campaign.dataset, schema=campaign.schema, campaign=campaign, out=(out := BytesIO()), **options
     )
     return out.getvalue()
 

@@ -16,7 +16,7 @@ from annotations_app.criteria.schemas import import_schema
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.judges.judge_rows import read_people
 from annotations_app.labeling.requeue_stale import requeue_replies, requeue_stale
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.versions import list_versions
 from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment, LabelSchema
 from datasets_app.core.errors import UserError
@@ -280,12 +280,16 @@ class Simulation:
 
     def check_files(self) -> None:
         for labels in ("all", "majority"):
-            scope = JudgmentScope(self.campaign.dataset, self.campaign.schema, self.campaign)
+            scope: Any = {
+                "dataset": self.campaign.dataset,
+                "schema": self.campaign.schema,
+                "campaign": self.campaign,
+            }
             out = BytesIO()
             if not self.labels:
                 continue
             try:
-                export_judgments(scope, out=out, labels=labels)
+                export_annotations(**scope, out=out, labels=labels)
             except UserError:  # none has an answer that most gave
                 assert labels == "majority"
                 continue

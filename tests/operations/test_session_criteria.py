@@ -16,7 +16,7 @@ from annotations_app.campaigns.add_replies import add_replies
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Campaign, CampaignItem, Judgment
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.schema_document import InvalidSchema, dump_schema, parse_schema
@@ -70,7 +70,7 @@ def test_asked_once_and_counted_by_session(campaign: Campaign) -> None:
     assert solved.report is not None
     assert (solved.report.headline.items, solved.report.headline.raw_agreement.value) == (3, 0)
     assert solved.as_json()["of"] == "session"
-    export_judgments(JudgmentScope(campaign.dataset, campaign.schema, campaign), out=(out := BytesIO()))
+    export_annotations(campaign.dataset, schema=campaign.schema, campaign=campaign, out=(out := BytesIO()))
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     about = [(line["session_id"], line["annotator"]) for line in lines if line["criterion"] == "solved"]
     assert len(about) == len(set(about)) == 6

@@ -5,10 +5,14 @@ from msgspec import UNSET
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.criteria.schemas import get_schema
 from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT, FORMATS
-from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS, ExportedLabels
-from annotations_app.labels.export_judgments import ExportedAnswers
+from annotations_app.labels.export_annotations import (
+    DEFAULT_SELECTION,
+    LABEL_SELECTIONS,
+    ExportedLabels,
+    default_selection,
+    export_annotations,
+)
 from annotations_app.labels.parameters import LabelExportParameters
-from annotations_app.labels.tasks import choose_export
 from annotations_app.models import LabelSchema
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
@@ -76,14 +80,17 @@ exit codes:
         persona = options["persona"] or (scope.persona.persona_id if scope else "")
         if not (asked or persona):
             raise command_error("Choose a persona with --persona ID or a campaign with --campaign NAME.")
-        labels = options["labels"] or ("all" if asked else DEFAULT_SELECTION)
+        labels = options["labels"] or default_selection(asked)
         format, override = options["format"], options["override"]
-        export = choose_export(dataset, scope, asked, persona)
         with open_output(options["out"]) as out:
             exported = run_job(
                 "export_annotations",
-                lambda job: export(
+                lambda job: export_annotations(
+                    dataset,
                     out=out,
+                    persona=persona,
+                    schema=asked,
+                    campaign=scope,
                     labels=labels,
                     format=format,
                     override=override,
@@ -102,16 +109,13 @@ exit codes:
             )
         self._report(exported, labels)
 
-    def _report(self, exported: ExportedLabels | ExportedAnswers, labels: str) -> None:
-        if isinstance(exported, ExportedAnswers):
-            answers = format_count(exported.answers, "answer")
-            self.stderr.write(f"{answers} of {format_count(exported.decisions, 'label')} ({labels}).")
+    def _report(self, exported: ExportedLabels, labels: str) -> None:
+        count = format_count(exported.labels, "label")
+        if exported.answers is not None:
+            self.stderr.write(f"{format_count(exported.answers, 'answer')} of {count} ({labels}).")
         else:
-            self.stderr.write(
-                f"{format_count(exported.labels, 'label')}, {exported.on_brand:,} on-brand "
-                f"({100 * exported.share:.0f} %)."
-            )
+            self.stderr.write(f"{count}, {exported.on_brand:,} on-brand ({100 * exported.share:.0f} %).")
         for omission in exported.omissions:
             self.stderr.write(f"{omission}.")
-        for warning in getattr(exported, "warnings", ()):
+        for warning in exported.warnings:
             self.stderr.write(f"Warning: {warning}.")

@@ -18,45 +18,36 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.queries import fetch_all, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Answers, Schema
-from datasets_app.domain.labels.values import (
-    count_code,
-    count_minority,
-    describe_label,
-    is_code,
-    name_of,
-    opposite,
-)
+from datasets_app.domain.labels.values import describe_label, is_code, name_of, opposite
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.models import Dataset, Turn
 
 DEFAULT_LIMIT = 20
 
-_DISPUTED_SQL = f"""
+_DISPUTED_SQL = """
 SELECT turn_id, labels, on_brand, dispute, settled FROM (
-    SELECT a.turn_id, count(*) AS labels, {count_code(ON_BRAND.top, "a.label")} AS on_brand,
-           2000000 * {count_minority(ON_BRAND, "a.label")} / count(*) AS dispute,
-           EXISTS (SELECT FROM annotations_app_annotation d
-                   WHERE d.turn_id = a.turn_id AND d.persona_id = %(persona)s AND d.kind = 'adjudicated')
-               AS settled
-    FROM annotations_app_annotation a
-    WHERE a.dataset_id = %(dataset)s AND a.persona_id = %(persona)s AND a.kind = 'label'
-      AND (%(campaign)s::bigint IS NULL OR a.campaign_id = %(campaign)s)
-    GROUP BY a.turn_id
-    HAVING min(a.label) <> max(a.label)
-) replies
-WHERE (NOT settled OR %(settled)s)
-"""
-# Under a schema replies are compared criterion by criterion; texts, which can't be compared, are left out.
-_DISPUTED_ANSWERS_SQL = f"""
-SELECT turn_id, labels, NULL::bigint AS on_brand, dispute, settled FROM (
-    SELECT *, EXISTS (SELECT FROM annotations_app_judgment d
-                      WHERE d.turn_id = replies.turn_id AND d.persona_id = %(persona)s
-                        AND d.schema_id = %(schema)s AND d.kind = 'adjudicated') AS settled
-    FROM ({measure_disputes(f"j.campaign_id = %(campaign)s AND {IS_ASKED}")}) replies
+    SELECT *, EXISTS (SELECT FROM {table} d WHERE d.turn_id = replies.turn_id AND d.persona_id = %(persona)s
+                      AND d.kind = 'adjudicated' {same_schema}) AS settled
+    FROM ({disputes}) replies
     WHERE dispute > 0
 ) disputed
 WHERE (NOT settled OR %(settled)s)
-"""  # constants of this module # nosec B608
+"""
+_DISPUTED_LABELS_SQL = _DISPUTED_SQL.format(
+    table="annotations_app_annotation",
+    same_schema="",
+    disputes=measure_disputes(
+        "j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s"
+        " AND (%(campaign)s::bigint IS NULL OR j.campaign_id = %(campaign)s)",
+        under_schema=False,
+    ),
+)
+# Under a schema replies are compared criterion by criterion; texts, which can't be compared, are left out.
+_DISPUTED_ANSWERS_SQL = _DISPUTED_SQL.format(
+    table="annotations_app_judgment",
+    same_schema="AND d.schema_id = %(schema)s",
+    disputes=measure_disputes(f"j.campaign_id = %(campaign)s AND {IS_ASKED}", under_schema=True),
+)
 _PAGE_SQL = """
 {disputed} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
 ORDER BY -dispute, turn_id LIMIT %(limit)s
@@ -269,4 +260,4 @@ def _query_parameters(
 
 
 def _choose_sql(campaign: Campaign | None) -> str:
-    return _DISPUTED_ANSWERS_SQL if campaign is not None and campaign.schema_id else _DISPUTED_SQL
+    return _DISPUTED_ANSWERS_SQL if campaign is not None and campaign.schema_id else _DISPUTED_LABELS_SQL

@@ -5,8 +5,6 @@ from typing import NamedTuple
 from annotations_app.criteria.disputes import measure_disputes
 from annotations_app.models import Campaign
 from datasets_app.core.queries import execute, fetch_all, fetch_one
-from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.values import count_minority
 from datasets_app.domain.wording import format_count
 
 # The replies of a campaign, without excluded sessions. Without a split, the locked test split is left out.
@@ -71,27 +69,13 @@ _EXISTS_SQL = (
     f"SELECT EXISTS (SELECT {_REPLIES_SQL}), %(gold)s AND EXISTS (SELECT {_REPLIES_SQL} AND {{known}})"
 )
 _COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {{known}}) {_REPLIES_SQL}"
-# How divided the existing labels are, from 0 (all agree) to 1 (half and half).
-_DISPUTE_JOIN_SQL = f"""
-LEFT JOIN (
-    SELECT turn_id, 2.0 * {count_minority(ON_BRAND, "label")} / count(*) AS dispute, count(*) AS labels
-    FROM annotations_app_annotation
-    WHERE dataset_id = %(dataset)s AND persona_id = %(persona)s AND kind = 'label'
-    GROUP BY turn_id
-) existing ON existing.turn_id = chosen.turn
-"""
-_DISPUTED_ANSWERS = measure_disputes(
-    "j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s AND j.schema_id = %(schema)s"
-)
-_DISPUTED_ANSWERS_JOIN_SQL = f"LEFT JOIN ({_DISPUTED_ANSWERS}) existing ON existing.turn_id = chosen.turn"
+# How divided the existing labels are.
+_DISPUTES_JOIN_SQL = "LEFT JOIN ({disputes}) existing ON existing.turn_id = chosen.turn"
 # Ordered by a hash of their keys: the same seed gives the same order. Turns of a session stay together.
 _ORDERS = {
-    "random": ("", "hashint8extended(turn, %(seed)s), turn"),
-    "session": ("", "hashint8extended(session, %(seed)s), session, turn_index"),
-    "disputed": (
-        _DISPUTE_JOIN_SQL,
-        "coalesce(dispute, 0) DESC, coalesce(labels, 0) DESC, hashint8extended(turn, %(seed)s), turn",
-    ),
+    "random": "hashint8extended(turn, %(seed)s), turn",
+    "session": "hashint8extended(session, %(seed)s), session, turn_index",
+    "disputed": "coalesce(dispute, 0) DESC, coalesce(labels, 0) DESC, hashint8extended(turn, %(seed)s), turn",
 }
 # Gold replies are the first to stay: a smaller campaign has its share of them.
 _FILL_SQL = """
@@ -162,6 +146,12 @@ class ReplyFilter(NamedTuple):
         under = " AND k.schema_id = %(schema)s"
         return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_judgment", under=under)
 
+    def measure_disputes(self) -> str:
+        which = "j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s"
+        under_schema = self.schema is not None
+        which += " AND j.schema_id = %(schema)s" if under_schema else ""
+        return measure_disputes(which, under_schema=under_schema)
+
 
 def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
     """(whether there is any such reply, whether one of them has an adjudicated label)."""
@@ -195,9 +185,9 @@ def describe_unpaired(unpaired: dict[str, dict[str, int]] | None) -> list[str]:
 
 def create_items(reply_filter: ReplyFilter, campaign: Campaign) -> int:
     """Create the items in the caller's transaction; returns how many."""
-    joined, ordered = _ORDERS[campaign.order]
-    if joined and reply_filter.schema is not None:
-        joined = _DISPUTED_ANSWERS_JOIN_SQL
+    ordered, joined = _ORDERS[campaign.order], ""
+    if campaign.order == Campaign.Order.DISPUTED:
+        joined = _DISPUTES_JOIN_SQL.format(disputes=reply_filter.measure_disputes())
     is_paired = reply_filter.other is not None
     sql = _FILL_SQL.format(
         compared=_COMPARED_SQL.format(replies=_REPLIES_SQL) if is_paired else "",

@@ -3,8 +3,6 @@
 from annotations_app.criteria.disputes import IS_ASKED, list_asked, measure_disputes
 from annotations_app.models import Assignment, Campaign
 from datasets_app.core.queries import execute
-from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.values import count_minority
 
 _HALF = 1_000_000
 # All that were asked so far have labeled it, and there may be more of them.
@@ -18,24 +16,22 @@ WHERE c.id = i.campaign_id AND i.campaign_id = %(campaign)s AND i.turn_id = ANY(
       SELECT count(*) FROM annotations_app_assignment a
       WHERE a.item_id = i.id AND NOT a.repeat AND a.state = 'labelled')
 """
-_ON_BRAND_DIFFERS_SQL = f"""
-AND (SELECT 2 * {count_minority(ON_BRAND, "label")} >= count(*) FROM annotations_app_annotation
-     WHERE campaign_id = %(campaign)s AND turn_id = i.turn_id AND kind = 'label')
-"""  # constants # nosec B608
-_DISPUTES = measure_disputes(
-    f"j.campaign_id = %(campaign)s AND j.turn_id = ANY(%(turns)s::bigint[]) AND {IS_ASKED}"
-)
-_ANSWERS_DIFFER_SQL = f"""
+_DIFFERS_SQL = f"""
 AND EXISTS (
-    SELECT FROM ({_DISPUTES}) d
+    SELECT FROM ({{disputes}}) d
     WHERE d.turn_id = i.turn_id AND d.dispute = {_HALF})
 """  # constants # nosec B608
+_OF_TURNS = "j.campaign_id = %(campaign)s AND j.turn_id = ANY(%(turns)s::bigint[])"
+_LABELS_DIFFER_SQL = _DIFFERS_SQL.format(disputes=measure_disputes(_OF_TURNS, under_schema=False))
+_ANSWERS_DIFFER_SQL = _DIFFERS_SQL.format(
+    disputes=measure_disputes(f"{_OF_TURNS} AND {IS_ASKED}", under_schema=True)
+)
 
 
 def open_if_different(assignment: Assignment, campaign: Campaign) -> None:
     """After a decision, whose item must be locked: without an answer that most gave, one more is asked."""
     if campaign.max_overlap is not None:
-        differs = _ANSWERS_DIFFER_SQL if campaign.schema_id else _ON_BRAND_DIFFERS_SQL
+        differs = _ANSWERS_DIFFER_SQL if campaign.schema_id else _LABELS_DIFFER_SQL
         values = {
             "campaign": campaign.pk,
             "turns": [assignment.item.turn_id],

@@ -3,7 +3,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotations_app.models.campaign import Campaign
-from annotations_app.models.querysets import AnnotationQuerySet
+from annotations_app.models.querysets import LabelQuerySet
 from datasets_app.domain.labels.on_brand import ON_BRAND, ON_BRAND_SCHEMA
 from datasets_app.domain.labels.schema import Answers, Schema
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
@@ -58,7 +58,7 @@ class Annotation(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
-    objects = AnnotationQuerySet.as_manager()
+    objects = LabelQuerySet.as_manager()
 
     class Meta:
         verbose_name = "label"
@@ -97,7 +97,7 @@ class Annotation(models.Model):
 
     @property
     def is_stale(self) -> bool:
-        """Made under another persona or other guidelines of its campaign; as `AnnotationQuerySet.stale`."""
+        """Made under another persona or other guidelines of its campaign; as `LabelQuerySet.stale`."""
         if self.campaign is None or self.kind != self.Kind.LABEL:
             return False
         known = (self.campaign.persona.digest, self.campaign.guidelines_digest)

@@ -6,7 +6,7 @@ from annotations_app.models.annotation import Annotation
 from annotations_app.models.assignment import Assignment
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.label_schema import LabelSchema
-from annotations_app.models.querysets import JudgmentQuerySet
+from annotations_app.models.querysets import LabelQuerySet
 from datasets_app.domain.labels import rater as raters
 from datasets_app.domain.labels.schema import Answers, Schema
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
@@ -78,7 +78,7 @@ class Judgment(models.Model):
     extra = models.JSONField(null=True, blank=True, help_text="As that of a label.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
-    objects = JudgmentQuerySet.as_manager()
+    objects = LabelQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -1,6 +1,6 @@
 """Named reads of labels and assignments; see datasets_app/models/querysets.py."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
@@ -10,34 +10,29 @@ from django.db.models import F, Q
 STALE_CAUSES = ("persona", "guidelines", "schema")
 
 
-class JudgmentQuerySet(models.QuerySet[Any]):
-    def stale(self, campaign: Any, causes: Iterable[str] = STALE_CAUSES) -> "JudgmentQuerySet":
-        """As those of :class:`AnnotationQuerySet`; a version that means the same changes nothing."""
-        changed = {
-            "persona": ~Q(persona_digest=F("campaign__persona__digest")),
-            "guidelines": ~Q(guidelines_digest=campaign.guidelines_digest),
-            # One whose reply was queued again waits for its annotator to answer just that.
-            "schema": ~Q(schema__digest=campaign.schema.digest)
-            & (Q(assignment__isnull=True) | Q(assignment__state="labelled")),
-        }
-        return self.filter(_any_of(changed, causes), campaign=campaign, kind="label")
+class LabelQuerySet(models.QuerySet[Any]):
+    """Of labels by the built-in criterion, or of decisions under schemas."""
 
-
-class AnnotationQuerySet(models.QuerySet[Any]):
-    def countable(self) -> "AnnotationQuerySet":
+    def countable(self) -> "LabelQuerySet":
         """Labels that count: no hidden repeats, nothing adjudicated, nothing withdrawn."""
         return self.filter(kind="label")
 
-    def stale(self, campaign: Any, causes: Iterable[str] = STALE_CAUSES) -> "AnnotationQuerySet":
-        """Labels of a campaign made before its persona's text or its guidelines last changed. What a label
-        doesn't record counts as unchanged; the built-in criterion has no versions."""
+    def stale(self, campaign: Any, causes: Iterable[str] = STALE_CAUSES) -> "LabelQuerySet":
+        """Labels of a campaign made before its persona's text, its guidelines or its schema last changed; a
+        version that means the same changes nothing. What a label doesn't record counts as unchanged."""
         others = ~Q(guidelines_digest=campaign.guidelines_digest)
         changed = {
             "persona": ~Q(persona_digest="") & ~Q(persona_digest=F("campaign__persona__digest")),
             "guidelines": Q(guidelines_digest__isnull=False) & others,
+            # The built-in criterion has no versions.
             "schema": Q(pk__in=[]),
         }
-        return self.countable().filter(_any_of(changed, causes), campaign=campaign)
+        if campaign.schema:
+            # One whose reply was queued again waits for its annotator to answer just that.
+            is_answered = Q(assignment__isnull=True) | Q(assignment__state="labelled")
+            changed["schema"] = ~Q(schema__digest=campaign.schema.digest) & is_answered
+        chosen = Q(*(changed[cause] for cause in causes), _connector=Q.OR)
+        return self.countable().filter(chosen, campaign=campaign)
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
@@ -53,10 +48,6 @@ class AssignmentQuerySet(models.QuerySet[Any]):
     def select_decided(self) -> "AssignmentQuerySet":
         """Assignments with a decision, latest first."""
         return self.filter(decided_at__isnull=False).order_by("-decided_at", "-id")
-
-
-def _any_of(changed: Mapping[str, Q], causes: Iterable[str]) -> Q:
-    return Q(*(changed[cause] for cause in causes), _connector=Q.OR)
 
 
 def find_version(rows: models.QuerySet[Any], name: str) -> Any:

@@ -126,11 +126,5 @@ def count_code(code: int, column: str) -> str:
     return f"count(*) FILTER (WHERE {column} = {code})"
 
 
-def count_minority(criterion: Criterion, column: str) -> str:
-    """How many rows of a group have another code than its most frequent one."""
-    counts = ", ".join(count_code(code, column) for code in criterion.codes)
-    return f"(count(*) - greatest({counts}))"
-
-
 def _json_literal(value: int | str) -> str:
     return "'" + json.dumps(value).replace("'", "''") + "'"

@@ -170,7 +170,7 @@ def create_campaign_fixture(folder: Path) -> Any:
     from django.contrib.auth.models import Group, User
 
     from annotations_app.campaigns.create import create_campaign
-    from annotations_app.campaigns.settings import CampaignSettings
+    from annotations_app.models import Campaign
     from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset, Persona
 
@@ -182,7 +182,7 @@ def create_campaign_fixture(folder: Path) -> Any:
     user = User.objects.create_user("ana")
     user.groups.add(Group.objects.get(name="annotator"))
     dataset = Dataset.objects.get(name="replies")
-    return create_campaign(CampaignSettings("bench", dataset, persona, ["ana"], overlap=1)), user
+    return create_campaign(Campaign(name="bench", dataset=dataset, persona=persona, overlap=1), ["ana"]), user
 
 
 def time_decisions(campaign: Any, user: Any) -> list[float]:

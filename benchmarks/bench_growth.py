@@ -111,18 +111,14 @@ def _measure_pages(dataset: Any, rounds: int) -> dict[str, float]:
 
 def _measure_next_reply(name: str, rounds: int) -> float:
     from annotations_app.campaigns.create import create_campaign
-    from annotations_app.campaigns.settings import CampaignSettings
+    from annotations_app.models import Campaign
     from benchmarks.bench_next_item import ANNOTATOR_NAMES, Annotator
     from datasets_app.models import Dataset, Persona
 
     persona, _ = Persona.objects.get_or_create(persona_id="default_v1", defaults={"yaml": "id: default_v1\n"})
     campaign = create_campaign(
-        CampaignSettings(
-            f"campaign-{name}",
-            dataset=Dataset.objects.get(name=name),
-            persona=persona,
-            annotators=ANNOTATOR_NAMES,
-        ),
+        Campaign(name=f"campaign-{name}", dataset=Dataset.objects.get(name=name), persona=persona),
+        ANNOTATOR_NAMES,
         override="A benchmark.",
         actor=_superuser(),
     )

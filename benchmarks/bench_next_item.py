@@ -107,7 +107,7 @@ def create_dataset(replies: int) -> None:
 
 def create_timed_campaign(size: int, name: str, order: str, schema: Any = None) -> Any:
     from annotations_app.campaigns.create import create_campaign
-    from annotations_app.campaigns.settings import CampaignSettings
+    from annotations_app.models import Campaign
     from datasets_app.models import Dataset, Persona
 
     persona, _ = Persona.objects.get_or_create(persona_id="p", defaults={"yaml": "id: p\n"})
@@ -115,15 +115,15 @@ def create_timed_campaign(size: int, name: str, order: str, schema: Any = None) 
     took = time_call(
         lambda: made.append(
             create_campaign(
-                CampaignSettings(
-                    f"{name}-{size}".replace(" ", "-"),
+                Campaign(
+                    name=f"{name}-{size}".replace(" ", "-"),
                     dataset=Dataset.objects.get(name=f"of_{size}"),
                     persona=persona,
-                    annotators=ANNOTATOR_NAMES,
                     order=order,
                     repeat_share=0.05,
                     schema=schema,
-                )
+                ),
+                ANNOTATOR_NAMES,
             )
         )
     )

@@ -90,8 +90,8 @@ def prepare_annotators(folder: Path, replies: int, annotators: int) -> list[str]
 def prepare_campaign(options: Any, asked: str | None) -> Any:
     """A campaign over the dataset, for all annotators."""
     from annotations_app.campaigns.create import create_campaign
-    from annotations_app.campaigns.settings import CampaignSettings
     from annotations_app.criteria.schemas import import_schema, read_ready_made, save_schema
+    from annotations_app.models import Campaign
     from datasets_app.models import Dataset, Persona
 
     schema = None
@@ -100,14 +100,14 @@ def prepare_campaign(options: Any, asked: str | None) -> Any:
         schema = (import_schema(FIVE_CRITERIA) if own else save_schema(read_ready_made(asked))).schema
     names = [f"annotator{number}" for number in range(options.annotators)]
     return create_campaign(
-        CampaignSettings(
-            f"bench-{asked or 'built-in'}".replace("_", "-"),
-            Dataset.objects.get(name="bench"),
-            Persona.objects.get(),
-            names,
+        Campaign(
+            name=f"bench-{asked or 'built-in'}".replace("_", "-"),
+            dataset=Dataset.objects.get(name="bench"),
+            persona=Persona.objects.get(),
             overlap=options.overlap,
             schema=schema,
         ),
+        names,
         # Words at random may look like personal data.
         override="a benchmark's generated text",
     )

@@ -10,7 +10,6 @@ from django.db import connection
 from django.utils import timezone
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labeling.decide import DecisionOutcome, decide
 from annotations_app.labeling.lease_next import QueueState, lease_next
 from annotations_app.models import Assignment, Campaign
@@ -59,7 +58,7 @@ def make_campaign(data: Dataset, *names: str, **options: Any) -> Campaign:
     options = {"overlap": 1, "persona": options.pop("persona", None) or make_persona()} | options
     name = options.pop("name", "round-1")
     who = {key: options.pop(key) for key in ("actor", "override") if key in options}
-    return create_campaign(CampaignSettings(name, dataset=data, annotators=names, **options), **who)
+    return create_campaign(Campaign(name=name, dataset=data, **options), names, **who)
 
 
 def get_user(name: str) -> User:

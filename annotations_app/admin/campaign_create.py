@@ -72,7 +72,8 @@ def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None
         require_recent_sign_in(request)
     try:
         with transaction.atomic():
-            campaign = prepare_campaign(form.settings(), override=override, actor=request.user)
+            names = [user.get_username() for user in form.cleaned_data["annotators"]]
+            campaign = prepare_campaign(form.make_campaign(), names, override=override, actor=request.user)
             runs.start_job(
                 "create_campaign",
                 actor=request.user,

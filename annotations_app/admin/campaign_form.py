@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotations_app.campaigns.forms import UserMultipleChoiceField, users_who_can_annotate
-from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings, InvalidSetting
+from annotations_app.campaigns.settings import SEED_LIMIT, InvalidSetting
 from annotations_app.criteria.schemas import preference_schema
 from annotations_app.criteria.versions import latest_versions
 from annotations_app.models import Campaign, LabelSchema
@@ -239,19 +239,16 @@ class CampaignForm(OverrideForm):
             steps.append((title, [self[name] for name in shown], more, is_open))
         return steps
 
-    def settings(self) -> CampaignSettings:
-        """The settings of a valid form."""
+    def make_campaign(self) -> Campaign:
+        """Of a valid form; not saved."""
         answers = dict(self.cleaned_data)
-        answers.pop("override", None)
+        for name in ("override", "annotators"):
+            answers.pop(name, None)
         self._load_releases(answers)
         if answers["other_dataset"] and not answers["schema"]:
             answers["schema"] = preference_schema(actor=self.user)
-        return CampaignSettings(
-            gold_share=answers.pop("gold") / 100,
-            repeat_share=answers.pop("repeats") / 100,
-            annotators=[user.get_username() for user in answers.pop("annotators")],
-            **answers,
-        )
+        gold, repeats = answers.pop("gold") / 100, answers.pop("repeats") / 100
+        return Campaign(gold_share=gold, repeat_share=repeats, **answers)
 
     def _load_releases(self, answers: dict[str, Any]) -> None:
         """Put the datasets with the chosen releases in the place of datasets. Raises UserError."""

@@ -35,7 +35,6 @@ from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.parameters import CampaignParameters
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
@@ -106,17 +105,15 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
     if persona is None:
         raise ApiError(422, "invalid", "There is no persona with this id.")
     chosen = options.dict()
-    schema, compare = chosen.pop("label_schema"), chosen.pop("compare")
+    schema, compare, _ = chosen.pop("label_schema"), chosen.pop("compare"), chosen.pop("annotators")
     find_dataset = partial(get_dataset, request)
     # A release that is loaded for a campaign that is refused doesn't stay.
     with transaction.atomic():
         dataset = find_side(options.dataset, find_dataset, actor=request.person)
         other = find_side(compare, find_dataset, actor=request.person) if compare else None
         asked = get_schema(schema) if schema else preference_schema(actor=request.person) if other else None
-        settings = CampaignSettings(
-            **{**chosen, "dataset": dataset, "persona": persona, "schema": asked, "other_dataset": other}
-        )
-        campaign = prepare_campaign(settings, actor=request.person)
+        named = {"dataset": dataset, "persona": persona, "schema": asked, "other_dataset": other}
+        campaign = prepare_campaign(Campaign(**chosen | named), options.annotators, actor=request.person)
         start_job(request, "create_campaign", dataset, CampaignParameters(campaign=campaign.pk))
     return describe_campaign(request, campaign)
 

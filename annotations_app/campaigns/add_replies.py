@@ -9,7 +9,6 @@ from annotations_app.campaigns.announce import announce_assignment
 from annotations_app.campaigns.create import check_gates, prepare_campaign
 from annotations_app.campaigns.members import lock_campaign
 from annotations_app.campaigns.rows import ANALYZE, mark_sessions
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Campaign
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -79,11 +78,16 @@ def add_replies(
 
 
 def create_with_replies(
-    settings: CampaignSettings, turns: Sequence[Turn], *, override: str = "", actor: Any = None
+    campaign: Campaign,
+    annotators: Sequence[str],
+    turns: Sequence[Turn],
+    *,
+    override: str = "",
+    actor: Any = None,
 ) -> Campaign:
-    """A campaign for these replies alone, open. Raises UserError."""
+    """A new campaign for these replies alone, open. Raises UserError."""
     with transaction.atomic():
-        campaign = prepare_campaign(settings, override=override, actor=actor)
+        prepare_campaign(campaign, annotators, override=override, actor=actor)
         campaign.status = Campaign.Status.OPEN
         campaign.save(update_fields=["status"])
         sessions = sorted({turn.session_id for turn in turns})

@@ -9,7 +9,7 @@ from annotations_app.campaigns import rows
 from annotations_app.campaigns.announce import announce_assignment
 from annotations_app.campaigns.members import lock_campaign, lock_members
 from annotations_app.campaigns.rows import ReplyFilter
-from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.campaigns.settings import validate_campaign
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.catalog import gates, policies, raw_access, text_gates
@@ -31,7 +31,8 @@ _AUDITED_FIELDS = (
 
 
 def create_campaign(
-    settings: CampaignSettings,
+    campaign: Campaign,
+    annotators: Sequence[str],
     *,
     override: str = "",
     actor: Any = None,
@@ -39,27 +40,29 @@ def create_campaign(
 ) -> Campaign:
     """Create a campaign with its items and open it; see :func:`prepare_campaign`."""
     with transaction.atomic():
-        campaign = prepare_campaign(settings, override=override, actor=actor)
+        prepare_campaign(campaign, annotators, override=override, actor=actor)
         return fill_campaign(campaign, override=override, actor=actor, report_progress=report_progress)
 
 
-def prepare_campaign(settings: CampaignSettings, *, override: str = "", actor: Any = None) -> Campaign:
-    """Create the row of a campaign and its annotators, without items; see :func:`fill_campaign`.
+def prepare_campaign(
+    campaign: Campaign, annotators: Sequence[str], *, override: str = "", actor: Any = None
+) -> Campaign:
+    """Save a new campaign and its ``annotators`` (user names), without items; see :func:`fill_campaign`.
 
     ``override`` is the reason for labeling raw text or the test split. A person waits for this: so it refuses
     only what is known to be closed. :func:`fill_campaign` searches the text and records the override. Raises
     UserError.
     """
-    users = settings.validate()
+    users = validate_campaign(campaign, annotators)
+    campaign.created_by = actor
     with transaction.atomic():
-        campaign = Campaign(**settings.model_fields(), created_by=actor)
         asked = [
-            _ask_gates(dataset, settings.split, override=override, actor=actor)
+            _ask_gates(dataset, campaign.split, override=override, actor=actor)
             for dataset in campaign.datasets
         ]
         campaign.overridden = any(asked)
         reply_filter = _reply_filter(campaign)
-        if not raw_access.may_read(actor, settings.dataset):
+        if not raw_access.may_read(actor, campaign.dataset):
             # Whether there are any would tell which tags there are.
             reply_filter = reply_filter._replace(tag="")
         _require_replies(campaign, *rows.replies_exist(reply_filter))

@@ -1,17 +1,13 @@
-"""What a campaign is created with, and the limits of each setting."""
+"""The limits of the settings of a campaign."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotations_app.models import Campaign, LabelSchema
+from annotations_app.models import Campaign
 from annotations_app.models.campaign import (
-    DEFAULT_LEASE_MINUTES,
-    DEFAULT_OVERLAP,
-    DEFAULT_SEED,
     MAX_CALIBRATION_REPLIES,
     MAX_GUIDELINES_LENGTH,
     MAX_LEASE_MINUTES,
@@ -22,62 +18,11 @@ from annotations_app.models.campaign import (
     MAX_TAG_LENGTH,
 )
 from datasets_app.core.errors import UserError
-from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN
 
 SEED_LIMIT = 2**63
 # Gold items and repeats must leave at least this share for new replies.
 MIN_NEW_SHARE = 0.1
-
-
-@dataclass(frozen=True)
-class CampaignSettings:
-    """Settings of a new campaign; ``annotators`` are user names."""
-
-    name: str
-    dataset: Dataset
-    persona: Persona
-    annotators: Sequence[str]
-    # None: the built-in criterion.
-    schema: LabelSchema | None = None
-    # Replies are compared with its replies to the same conversations.
-    other_dataset: Dataset | None = None
-    guidelines: str = ""
-    overlap: int = DEFAULT_OVERLAP
-    max_overlap: int | None = None
-    gold_share: float = 0.0
-    repeat_share: float = 0.0
-    order: str = Campaign.Order.RANDOM
-    tag: str = ""
-    split: str = ""
-    max_replies: int | None = None
-    calibration_replies: int | None = None
-    calibration_alpha: float | None = None
-    lease_minutes: int = DEFAULT_LEASE_MINUTES
-    seed: int = DEFAULT_SEED
-
-    def model_fields(self) -> dict[str, Any]:
-        """The settings that are columns of the campaign's row."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "annotators"}
-
-    def validate(self) -> list[Any]:
-        """The users who will label. Raises InvalidSetting."""
-        _validate_name(self.name)
-        validate_guidelines(self.guidelines)
-        validate_overlap(self.overlap)
-        _validate_max_overlap(self)
-        _validate_shares(self.gold_share, self.repeat_share)
-        validate_lease_minutes(self.lease_minutes)
-        _validate_selection(self)
-        _validate_comparison(self)
-        _validate_calibration(self)
-        users = get_annotators(self.annotators)
-        require_enough_annotators(self.max_overlap or self.overlap, len(users))
-        if self.calibration_replies and len(users) < 2:
-            raise InvalidSetting(
-                "calibration_replies", "A calibration round compares annotators; assign at least two."
-            )
-        return users
 
 
 class InvalidSetting(UserError):
@@ -86,6 +31,26 @@ class InvalidSetting(UserError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+def validate_campaign(campaign: Campaign, annotators: Sequence[str]) -> list[Any]:
+    """The users of these names, who will label a new campaign. Raises InvalidSetting."""
+    _validate_name(campaign.name)
+    validate_guidelines(campaign.guidelines)
+    validate_overlap(campaign.overlap)
+    _validate_max_overlap(campaign)
+    _validate_shares(campaign.gold_share, campaign.repeat_share)
+    validate_lease_minutes(campaign.lease_minutes)
+    _validate_selection(campaign)
+    _validate_comparison(campaign)
+    _validate_calibration(campaign)
+    users = get_annotators(annotators)
+    require_enough_annotators(campaign.max_overlap or campaign.overlap, len(users))
+    if campaign.calibration_replies and len(users) < 2:
+        raise InvalidSetting(
+            "calibration_replies", "A calibration round compares annotators; assign at least two."
+        )
+    return users
 
 
 def validate_guidelines(guidelines: str) -> None:
@@ -105,15 +70,15 @@ def validate_overlap(overlap: int) -> None:
         )
 
 
-def _validate_max_overlap(settings: CampaignSettings) -> None:
-    most = settings.max_overlap
-    if most is not None and not 2 <= settings.overlap < most <= MAX_OVERLAP:
+def _validate_max_overlap(campaign: Campaign) -> None:
+    most = campaign.max_overlap
+    if most is not None and not 2 <= campaign.overlap < most <= MAX_OVERLAP:
         raise InvalidSetting(
             "max_overlap",
             f"Where annotators differ, more are asked than the first two or more: from "
-            f"{settings.overlap + 1} to {MAX_OVERLAP}.",
+            f"{campaign.overlap + 1} to {MAX_OVERLAP}.",
         )
-    if most is not None and settings.other_dataset is not None:
+    if most is not None and campaign.other_dataset is not None:
         raise InvalidSetting("max_overlap", "Of pairs of replies, all are asked of as many annotators.")
 
 
@@ -185,28 +150,28 @@ def _validate_shares(gold_share: float, repeat_share: float) -> None:
         )
 
 
-def _validate_comparison(settings: CampaignSettings) -> None:
-    compares = settings.schema is not None and settings.schema.content.compares_replies
-    if settings.other_dataset == settings.dataset:
+def _validate_comparison(campaign: Campaign) -> None:
+    compares = campaign.schema is not None and campaign.schema.content.compares_replies
+    if campaign.other_dataset == campaign.dataset:
         raise InvalidSetting("other_dataset", "A dataset can't be compared with itself; choose another one.")
-    if compares and settings.other_dataset is None:
+    if compares and campaign.other_dataset is None:
         raise InvalidSetting(
             "other_dataset",
             "This schema asks which of two replies is better; choose a dataset to compare with.",
         )
-    if settings.other_dataset is not None and not compares:
+    if campaign.other_dataset is not None and not compares:
         raise InvalidSetting(
             "schema", "To compare replies, choose a schema with a criterion of the kind preference."
         )
     # Adjudicated answers and earlier labels are of other pairs.
-    if compares and settings.gold_share:
+    if compares and campaign.gold_share:
         raise InvalidSetting("gold_share", "Pairs of replies have no gold answers; set the gold share to 0.")
-    if compares and settings.order == Campaign.Order.DISPUTED:
+    if compares and campaign.order == Campaign.Order.DISPUTED:
         raise InvalidSetting("order", "Pairs of replies have no earlier labels; choose another order.")
 
 
-def _validate_calibration(settings: CampaignSettings) -> None:
-    replies, alpha = settings.calibration_replies, settings.calibration_alpha
+def _validate_calibration(campaign: Campaign) -> None:
+    replies, alpha = campaign.calibration_replies, campaign.calibration_alpha
     if replies is not None and not 1 <= replies <= MAX_CALIBRATION_REPLIES:
         raise InvalidSetting(
             "calibration_replies", f"A calibration round has 1 to {MAX_CALIBRATION_REPLIES} replies."
@@ -218,21 +183,21 @@ def _validate_calibration(settings: CampaignSettings) -> None:
         )
 
 
-def _validate_selection(settings: CampaignSettings) -> None:
-    if settings.order == Campaign.Order.USEFUL:
+def _validate_selection(campaign: Campaign) -> None:
+    if campaign.order == Campaign.Order.USEFUL:
         raise InvalidSetting(
             "order",
             "A new campaign is in random order; ask the most useful replies once a judge has judged it.",
         )
-    if settings.order not in Campaign.Order.values:
+    if campaign.order not in Campaign.Order.values:
         raise InvalidSetting(
-            "order", f"The order must be one of {', '.join(Campaign.Order.values)}, not {settings.order!r}."
+            "order", f"The order must be one of {', '.join(Campaign.Order.values)}, not {campaign.order!r}."
         )
     for field, limit in (("tag", MAX_TAG_LENGTH), ("split", MAX_SPLIT_LENGTH)):
-        value = getattr(settings, field)
+        value = getattr(campaign, field)
         if len(value) > limit or "\0" in value:
             raise InvalidSetting(field, f"A {field} has at most {limit} characters, and no NUL among them.")
-    if settings.max_replies is not None and not 1 <= settings.max_replies <= MAX_REPLIES:
+    if campaign.max_replies is not None and not 1 <= campaign.max_replies <= MAX_REPLIES:
         raise InvalidSetting("max_replies", "The number of replies must be 1 or more; leave it out for all.")
-    if not -SEED_LIMIT <= settings.seed < SEED_LIMIT:
+    if not -SEED_LIMIT <= campaign.seed < SEED_LIMIT:
         raise InvalidSetting("seed", "The seed must be a 64-bit integer.")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.cases.make_case import check_holds_cases
 from annotations_app.criteria.rubrics import ask_rubrics, write_guidelines
 from annotations_app.models import Campaign
@@ -66,14 +65,13 @@ def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], act
         raise UserError(f"{family} can't be sent to people: its persona isn't in the list of personas.")
     listed = (read_rubrics((turn.metadata or {}).get("rubrics")) for turn in turns)
     rubrics = next(filter(None, listed), ())
-    settings = CampaignSettings(
+    campaign = Campaign(
         name=own_name if is_taken else family,
         dataset=Dataset.objects.get(pk=dataset.pk),
         persona=persona,
-        annotators=annotators,
         schema=ask_rubrics(len(rubrics), actor=actor) if rubrics else None,
         guidelines=write_guidelines(rubrics) if rubrics else "",
         overlap=min(OVERLAP, len(annotators)),
         tag=f"{CASE_TAG}{family}",
     )
-    return create_campaign(settings, actor=actor)
+    return create_campaign(campaign, annotators, actor=actor)

@@ -16,7 +16,6 @@ from django.db.models import F
 
 import datasets_app
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.demo import DEMO_DATASET
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
@@ -52,15 +51,15 @@ def add_demo_campaign(dataset: Dataset, persona: Persona) -> bool:
     earlier = _get_earlier_annotators()
     names = [*EARLIER_ANNOTATORS, annotator.get_username()]
     campaign = create_campaign(
-        CampaignSettings(
-            CAMPAIGN_NAME,
+        Campaign(
+            name=CAMPAIGN_NAME,
             dataset=dataset,
             persona=persona,
-            annotators=names,
             guidelines=GUIDELINES,
             overlap=len(names),
             order=Campaign.Order.SESSION,
-        )
+        ),
+        names,
     )
     for user in earlier:
         _adopt_labels(campaign, user)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import save_schema
 from annotations_app.domain.review import ReviewCriterion, list_criteria, make_schema
 from annotations_app.domain.review_audit import choose_tasks
@@ -57,11 +56,10 @@ def create_review_campaigns(
     for criterion in list_criteria(task for _, task in read_tasks(tasks)):
         if not criterion.key.isprintable():
             raise UserError("The id of a criterion has a control character, so nobody can be asked about it.")
-        settings = CampaignSettings(
+        campaign = Campaign(
             name=f"{dataset.name[:60]}-{criterion.name[:39]}",
             dataset=dataset,
             persona=persona,
-            annotators=annotators,
             schema=save_schema(make_schema(criterion), actor=actor).schema,
             guidelines=_write_guidelines(criterion),
             overlap=overlap,
@@ -69,9 +67,11 @@ def create_review_campaigns(
         )
         who: Any = {"override": override, "actor": actor}
         if chosen is None:
-            made.campaigns.append(create_campaign(settings, **who, report_progress=report_progress))
+            made.campaigns.append(
+                create_campaign(campaign, annotators, **who, report_progress=report_progress)
+            )
         elif turns := _find_turns(dataset, criterion.key, chosen.get(criterion.key, set())):
-            made.campaigns.append(create_with_replies(settings, turns, **who))
+            made.campaigns.append(create_with_replies(campaign, annotators, turns, **who))
         else:
             made.without.append(criterion.key)
     return made

@@ -2,19 +2,19 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.edit import edit_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.rubrics import PREFIX, are_guidelines_of, ask_rubrics, write_guidelines
 from annotations_app.models import Campaign
 from annotations_app.rubrics.cases import RubricCase, name_campaigns, read_cases
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.conversations.cases import Rubric
 from datasets_app.domain.labels.schema import MAX_CRITERIA
 from datasets_app.models import Dataset, Persona
 
@@ -57,7 +57,6 @@ def create_rubric_campaigns(
         raise UserError(
             f"{dataset.name} has {len(cases):,} cases with rubrics; at most {MAX_CASES} have campaigns."
         )
-    settings = CampaignSettings("", dataset, persona, annotators, overlap=overlap)
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     with transaction.atomic():
@@ -85,7 +84,8 @@ def create_rubric_campaigns(
             else:
                 counts[outcome] += 1
         for alike in others.values():
-            _create(alike, settings, override=override)
+            campaign = _make_campaign(alike[0].rubrics, dataset=dataset, persona=persona, overlap=overlap)
+            create_with_replies(campaign, annotators, [case.reply for case in alike], override=override)
     return RubricCampaigns(len(others), counts["changed"], counts["unchanged"], left_out)
 
 
@@ -112,15 +112,12 @@ def _update(campaign: Campaign, cases: Sequence[RubricCase]) -> str:
     return "changed"
 
 
-def _create(cases: Sequence[RubricCase], settings: CampaignSettings, *, override: str) -> None:
-    dataset = settings.dataset
-    number = Campaign.objects.filter(name__startswith=name_campaigns(dataset)).count() + 1
-    own = {
-        **settings.model_fields(),
-        "name": f"{name_campaigns(dataset)}{number}",
-        "annotators": settings.annotators,
-        "schema": ask_rubrics(len(cases[0].rubrics)),
-        "guidelines": write_guidelines(cases[0].rubrics),
-    }
-    replies = [case.reply for case in cases]
-    create_with_replies(CampaignSettings(**own), replies, override=override)
+def _make_campaign(rubrics: Sequence[Rubric], *, dataset: Dataset, **columns: Any) -> Campaign:
+    prefix = name_campaigns(dataset)
+    return Campaign(
+        name=f"{prefix}{Campaign.objects.filter(name__startswith=prefix).count() + 1}",
+        dataset=dataset,
+        schema=ask_rubrics(len(rubrics)),
+        guidelines=write_guidelines(rubrics),
+        **columns,
+    )

@@ -20,22 +20,21 @@ def prepare(
     from django.contrib.auth.models import User
 
     from annotations_app.campaigns.create import create_campaign
-    from annotations_app.campaigns.settings import CampaignSettings
+    from annotations_app.models import Campaign
     from annotations_app.models.campaign import MAX_LEASE_MINUTES
     from datasets_app.models import Dataset, Persona
 
     actor, persona = User.objects.get(username="admin"), Persona.objects.order_by("pk")[0]
     users = [make_account(f"annotator-{number}", "annotator") for number in range(1, count + 1)]
     make_labeled_dataset(installation.folder, replies)
-    settings = CampaignSettings(
-        CAMPAIGN,
+    campaign = Campaign(
+        name=CAMPAIGN,
         dataset=Dataset.objects.get(name=CAMPAIGN),
         persona=persona,
-        annotators=[user.username for user in users],
         overlap=min(2, count),
         lease_minutes=MAX_LEASE_MINUTES,
     )
-    create_campaign(settings, actor=actor)
+    create_campaign(campaign, [user.username for user in users], actor=actor)
     chance = random.Random(seed)
     annotators = [
         Annotator(

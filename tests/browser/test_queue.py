@@ -14,7 +14,6 @@ from django.core.management import call_command
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Decision
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Persona
@@ -50,7 +49,7 @@ def campaign(transactional_db: None, tmp_path: Path) -> Campaign:
     anna.groups.add(Group.objects.get(name="annotator"))
     guidelines = "# Judge\n\nonly the *voice*."
     return create_campaign(
-        CampaignSettings("voice", dataset, persona, ["anna"], overlap=1, guidelines=guidelines)
+        Campaign(name="voice", dataset=dataset, persona=persona, overlap=1, guidelines=guidelines), ["anna"]
     )
 
 

@@ -14,12 +14,11 @@ from django.contrib.auth.models import Group, User
 
 from annotations_app.agreement.adjudicate import adjudicate, list_disputed
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.labeling.decide import decide
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.labels.export_annotations import export_annotations
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.traces.converted_file import open_conversation_file
@@ -150,7 +149,8 @@ def test_a_calibration_learns_from_what_a_campaign_has_settled(
     people = [User.objects.create_user(name) for name in ("ada", "chi")]
     Group.objects.get(name="annotator").user_set.set(people)
     campaign = create_campaign(
-        CampaignSettings("autumn", dataset, persona, [user.username for user in people], overlap=2)
+        Campaign(name="autumn", dataset=dataset, persona=persona, overlap=2),
+        [user.username for user in people],
     )
     said = {(label.turn_id, label.annotator): label.label for label in Annotation.objects.all()}
     for user in people:

@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.campaigns.create import fill_campaign, prepare_campaign
 from annotations_app.campaigns.parameters import CampaignParameters
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
 from datasets_app.catalog import text_gates
@@ -195,7 +194,7 @@ def test_who_is_to_label_must_be_able_to(tmp_path: Path) -> None:
         ([" ", ""], "Name at least one annotator"),
     ):
         with pytest.raises(UserError, match=sentence):
-            prepare_campaign(CampaignSettings("c", stored, make_persona(), names, overlap=1))
+            prepare_campaign(Campaign(name="c", dataset=stored, persona=make_persona(), overlap=1), names)
 
 
 def test_a_name_is_taken_once(tmp_path: Path) -> None:
@@ -263,7 +262,7 @@ def test_the_trail_tells_what_was_asked_and_no_text(tmp_path: Path, admin_user: 
 def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path) -> None:
     make_annotators("ana")
     stored = make_replies(tmp_path, 3)
-    made = prepare_campaign(CampaignSettings("c", stored, make_persona(), ["ana"], overlap=1))
+    made = prepare_campaign(Campaign(name="c", dataset=stored, persona=make_persona(), overlap=1), ["ana"])
     waiting = lease_for(made, "ana")
     assert (waiting.state, waiting.current) == ("paused", None)
     assert "being prepared" in waiting.message
@@ -286,7 +285,7 @@ def test_made_by_a_job_it_is_filled_once_however_often_that_runs(tmp_path: Path)
 def test_a_job_that_can_not_fill_it_says_why(tmp_path: Path) -> None:
     make_annotators("ana")
     stored = make_replies(tmp_path, 3)
-    made = prepare_campaign(CampaignSettings("c", stored, make_persona(), ["ana"], overlap=1))
+    made = prepare_campaign(Campaign(name="c", dataset=stored, persona=make_persona(), overlap=1), ["ana"])
     Turn.objects.update(text="")
     job = runs.create_job(
         "create_campaign", actor=None, dataset=stored, parameters=CampaignParameters(campaign=made.pk)

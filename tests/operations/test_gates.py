@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels import export_annotations as exporting
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
+from annotations_app.models import Campaign
 from datasets_app.catalog import gates, policies, text_gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
@@ -223,8 +223,8 @@ def make_package(dataset: Dataset, actor: Any, override: str, folder: Path) -> N
 
 
 def start_campaign(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:
-    settings = CampaignSettings("doors", dataset, campaigns.make_persona(), ["ana"], overlap=1)
-    create_campaign(settings, override=override, actor=actor)
+    campaign = Campaign(name="doors", dataset=dataset, persona=campaigns.make_persona(), overlap=1)
+    create_campaign(campaign, ["ana"], override=override, actor=actor)
 
 
 def split_again(dataset: Dataset, actor: Any, override: str, folder: Path) -> None:

@@ -15,7 +15,7 @@ from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings, InvalidSetting
+from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema, preference_schema
 from annotations_app.domain.answer_files.formats import FORMATS
 from annotations_app.labeling.lease_next import lease_next
@@ -511,11 +511,16 @@ def test_raw_text_of_the_other_dataset_is_refused(tmp_path: Path) -> None:
     written = "Write to ada.lovelace@example.org or call +49 30 901820"
     raw = make_version(tmp_path, "may", answered(make_session("s1"), written))
     make_annotators("ana")
-    settings = CampaignSettings(
-        "x", june, make_persona(), ["ana"], schema=preference_schema(), other_dataset=raw, overlap=1
+    campaign = Campaign(
+        name="x",
+        dataset=june,
+        persona=make_persona(),
+        schema=preference_schema(),
+        other_dataset=raw,
+        overlap=1,
     )
     with pytest.raises(UserError, match="may"):
-        create_campaign(settings)
+        create_campaign(campaign, ["ana"])
 
 
 @pytest.mark.django_db(transaction=True)

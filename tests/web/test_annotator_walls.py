@@ -10,7 +10,6 @@ from django.test import Client
 from django.urls import resolve, reverse
 
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona
@@ -30,7 +29,9 @@ def campaign(db: None, tmp_path: Path) -> Campaign:
         User.objects.create_user(name, password="a long password").groups.add(
             Group.objects.get(name="annotator")
         )
-    return create_campaign(CampaignSettings("voice", dataset, persona, ["anna", "ben"], overlap=1))
+    return create_campaign(
+        Campaign(name="voice", dataset=dataset, persona=persona, overlap=1), ["anna", "ben"]
+    )
 
 
 @pytest.fixture

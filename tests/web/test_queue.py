@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from annotations_app import urls as queue_urls
 from annotations_app.campaigns.create import create_campaign
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
@@ -54,7 +53,7 @@ def make(folder: Path, lines: list[Any], names: tuple[str, ...] = ("anna",), **g
     dataset = factories.make_dataset(folder, lines, given.pop("dataset", "support"))
     persona, _ = Persona.objects.get_or_create(persona_id="calm", defaults={"yaml": given.pop("yaml", YAML)})
     given = {"overlap": len(names), **given}
-    return create_campaign(CampaignSettings("voice", dataset, persona, names, **given))
+    return create_campaign(Campaign(name="voice", dataset=dataset, persona=persona, **given), names)
 
 
 @pytest.fixture
@@ -509,7 +508,9 @@ def test_costs_do_not_grow_with_the_campaign(db: None, tmp_path: Path) -> None:
     few, _ = _cost(anna)
     Campaign.objects.all().delete()
     dataset = _large_dataset(10_000)
-    create_campaign(CampaignSettings("voice", dataset, Persona.objects.get(), ["anna"], overlap=1))
+    create_campaign(
+        Campaign(name="voice", dataset=dataset, persona=Persona.objects.get(), overlap=1), ["anna"]
+    )
     many, large = _cost(anna)
     assert many <= few + 3  # a window of replies is looked through, once or twice
     assert large < 50_000

@@ -3,7 +3,6 @@ from typing import Any
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.rows import describe_unpaired
-from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.models import Campaign, LabelSchema
@@ -116,10 +115,9 @@ exit codes:
 
     def handle(self, *, dataset: str, persona: str, annotators: str, **options: Any) -> None:
         compare = options["compare"]
-        settings = CampaignSettings(
+        new = Campaign(
             dataset=find_side(dataset, get_dataset, actor=None),
             persona=get_persona(persona),
-            annotators=annotators.split(","),
             schema=_find_schema(options),
             other_dataset=find_side(compare, get_dataset, actor=None) if compare else None,
             guidelines=read_text(options["guidelines"]) if options["guidelines"] else "",
@@ -128,10 +126,10 @@ exit codes:
         campaign = run_job(
             "create_campaign",
             lambda job: create_campaign(
-                settings, override=options["override"], report_progress=job.report_progress
+                new, annotators.split(","), override=options["override"], report_progress=job.report_progress
             ),
-            dataset_name=settings.dataset.name,
-            parameters=CampaignParameters.from_options(options, campaign_name=settings.name),
+            dataset_name=new.dataset.name,
+            parameters=CampaignParameters.from_options(options, campaign_name=new.name),
             progress=Progress("Preparing", "replies"),
         )
         gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""

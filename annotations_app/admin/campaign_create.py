@@ -106,21 +106,13 @@ def estimate_campaign(request: HttpRequest) -> HttpResponse:
 
 
 def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
-    dataset, persona, schema = (answers.get(name) for name in ("dataset", "persona", "schema"))
+    dataset, persona = answers.get("dataset"), answers.get("persona")
     if not dataset:
         return {}
     gold, repeats = (answers.get("gold") or 0) / 100, (answers.get("repeats") or 0) / 100
-    replies, known = rows.count_replies(
-        rows.ReplyFilter(
-            dataset.pk,
-            persona.persona_id if persona else "",
-            answers.get("tag", ""),
-            answers.get("split", ""),
-            bool(persona) and gold > 0,
-            schema.pk if schema else None,
-            last_only=bool(schema and schema.content.asks_only_sessions),
-        )
-    )
+    columns = {name: answers.get(name) for name in ("dataset", "persona", "schema")}
+    columns |= {name: answers.get(name, "") for name in ("tag", "split")}
+    replies, known = rows.count_replies(Campaign(**columns, gold_share=gold if persona else 0.0))
     replies = min(replies, answers.get("max_replies") or replies)
     overlap, people = answers.get("overlap") or 0, len(answers.get("annotators") or ())
     labels = (replies - gold_item_target(replies, known, gold)) * overlap

@@ -8,7 +8,6 @@ from django.db import transaction
 from annotations_app.campaigns import rows
 from annotations_app.campaigns.announce import announce_assignment
 from annotations_app.campaigns.members import lock_campaign, lock_members
-from annotations_app.campaigns.rows import ReplyFilter
 from annotations_app.campaigns.settings import validate_campaign
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.models import Campaign, CampaignMember
@@ -61,11 +60,9 @@ def prepare_campaign(
             for dataset in campaign.datasets
         ]
         campaign.overridden = any(asked)
-        reply_filter = _reply_filter(campaign)
-        if not raw_access.may_read(actor, campaign.dataset):
-            # Whether there are any would tell which tags there are.
-            reply_filter = reply_filter._replace(tag="")
-        _require_replies(campaign, *rows.replies_exist(reply_filter))
+        # Whether there are any would tell which tags there are.
+        changed = {} if raw_access.may_read(actor, campaign.dataset) else {"tag": ""}
+        _require_replies(campaign, *rows.replies_exist(campaign, **changed))
         campaign.save()
         _add_members(campaign, users, actor)
     return campaign
@@ -91,16 +88,15 @@ def fill_campaign(
             for dataset in campaign.datasets
         ]
         campaign.overridden = any(checked)
-        reply_filter = _reply_filter(campaign)
-        replies, known = rows.count_replies(reply_filter)
+        replies, known = rows.count_replies(campaign)
         _require_replies(campaign, replies > 0, known > 0)
         replies = min(replies, campaign.max_replies or replies)
         report_progress(0, replies)
         campaign.gold_count = gold_item_target(replies, known, campaign.gold_share)
         if campaign.gold_count >= replies:
             raise UserError("All replies would be gold items; lower the gold share or select more replies.")
-        campaign.item_count = rows.create_items(reply_filter, campaign)
-        _count_unpaired(campaign, reply_filter)
+        campaign.item_count = rows.create_items(campaign)
+        _count_unpaired(campaign)
         rows.mark_sessions(campaign)
         users = [member.user for member in lock_members(campaign) if member.active]
         rows.start_calibration(campaign, people=len(users))
@@ -111,24 +107,11 @@ def fill_campaign(
     return campaign
 
 
-def _reply_filter(campaign: Campaign) -> ReplyFilter:
-    return ReplyFilter(
-        campaign.dataset_id,
-        campaign.persona.persona_id,
-        campaign.tag,
-        campaign.split,
-        campaign.gold_share > 0,
-        campaign.schema_id,
-        campaign.other_dataset_id,
-        campaign.asked_schema.asks_only_sessions,
-    )
-
-
-def _count_unpaired(campaign: Campaign, reply_filter: ReplyFilter) -> None:
+def _count_unpaired(campaign: Campaign) -> None:
     """Refuses a campaign that compares nothing. Raises UserError."""
     if campaign.other_dataset is None:
         return
-    campaign.unpaired = rows.count_unpaired(reply_filter)
+    campaign.unpaired = rows.count_unpaired(campaign)
     if not campaign.item_count:
         left_out = " ".join(rows.describe_unpaired(campaign.unpaired))
         raise UserError(

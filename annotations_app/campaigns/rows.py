@@ -1,6 +1,6 @@
 """The items of a campaign, created by one statement: no reply passes through Python."""
 
-from typing import NamedTuple
+from typing import Any
 
 from annotations_app.criteria.disputes import measure_disputes
 from annotations_app.models import Campaign
@@ -123,54 +123,48 @@ UNPAIRED_REASONS = {
 }
 
 
-class ReplyFilter(NamedTuple):
-    """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given; those
-    with a pair in the ``other`` dataset, or with ``last_only`` the last of each session.
-
-    Gold ones have an adjudicated label or, under a ``schema`` (primary key), an adjudicated decision.
-    """
-
-    dataset: int
-    persona: str
-    tag: str
-    split: str
-    gold: bool
-    schema: int | None = None
-    other: int | None = None
-    last_only: bool = False
-
-    @property
-    def has_known_label(self) -> str:
-        if self.schema is None:
-            return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_annotation", under="")
-        under = " AND k.schema_id = %(schema)s"
-        return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_judgment", under=under)
-
-    def measure_disputes(self) -> str:
-        which = "j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s"
-        under_schema = self.schema is not None
-        which += " AND j.schema_id = %(schema)s" if under_schema else ""
-        return measure_disputes(which, under_schema=under_schema)
+def _describe(campaign: Campaign) -> dict[str, Any]:
+    """Which replies it asks about, for the queries: those with a tag and of a split if given; those with a
+    pair in the ``other`` dataset, or with ``last_only`` the last of each session."""
+    return {
+        "dataset": campaign.dataset_id,
+        "persona": campaign.persona.persona_id if campaign.persona_id else "",
+        "tag": campaign.tag,
+        "split": campaign.split,
+        "gold": campaign.gold_share > 0,
+        "schema": campaign.schema_id,
+        "other": campaign.other_dataset_id,
+        "last_only": campaign.asked_schema.asks_only_sessions,
+    }
 
 
-def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
+def _has_known_label(campaign: Campaign) -> str:
+    """Gold replies have an adjudicated label or, under a schema, an adjudicated decision."""
+    if campaign.schema_id is None:
+        return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_annotation", under="")
+    under = " AND k.schema_id = %(schema)s"
+    return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_judgment", under=under)
+
+
+def replies_exist(campaign: Campaign, **changed: Any) -> tuple[bool, bool]:
     """(whether there is any such reply, whether one of them has an adjudicated label)."""
-    replies, known = fetch_one(_EXISTS_SQL.format(known=reply_filter.has_known_label), reply_filter._asdict())
-    return replies, known
+    known = _has_known_label(campaign)
+    replies, is_known = fetch_one(_EXISTS_SQL.format(known=known), _describe(campaign) | changed)
+    return replies, is_known
 
 
-def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
+def count_replies(campaign: Campaign) -> tuple[int, int]:
     """(replies, those of them with an adjudicated label: 0 unless the campaign has gold items)."""
-    replies, known = fetch_one(_COUNT_SQL.format(known=reply_filter.has_known_label), reply_filter._asdict())
+    replies, known = fetch_one(_COUNT_SQL.format(known=_has_known_label(campaign)), _describe(campaign))
     return replies, known
 
 
-def count_unpaired(reply_filter: ReplyFilter) -> dict[str, dict[str, int]]:
+def count_unpaired(campaign: Campaign) -> dict[str, dict[str, int]]:
     """Replies without a pair and their sessions, by the key of :data:`UNPAIRED_REASONS`."""
     sql = _COMPARED_SQL.format(replies=_REPLIES_SQL) + _COUNT_UNPAIRED_SQL
     return {
         problem: {"replies": replies, "sessions": sessions}
-        for problem, replies, sessions in fetch_all(sql, reply_filter._asdict())
+        for problem, replies, sessions in fetch_all(sql, _describe(campaign))
     }
 
 
@@ -183,30 +177,33 @@ def describe_unpaired(unpaired: dict[str, dict[str, int]] | None) -> list[str]:
     ]
 
 
-def create_items(reply_filter: ReplyFilter, campaign: Campaign) -> int:
+def create_items(campaign: Campaign) -> int:
     """Create the items in the caller's transaction; returns how many."""
     ordered, joined = _ORDERS[campaign.order], ""
     if campaign.order == Campaign.Order.DISPUTED:
-        joined = _DISPUTES_JOIN_SQL.format(disputes=reply_filter.measure_disputes())
-    is_paired = reply_filter.other is not None
+        under_schema = campaign.schema_id is not None
+        which = "j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s"
+        which += " AND j.schema_id = %(schema)s" if under_schema else ""
+        joined = _DISPUTES_JOIN_SQL.format(disputes=measure_disputes(which, under_schema=under_schema))
+    is_paired = campaign.other_dataset_id is not None
     sql = _FILL_SQL.format(
         compared=_COMPARED_SQL.format(replies=_REPLIES_SQL) if is_paired else "",
         replies=f"{_REPLIES_SQL} {_PAIRED_SQL if is_paired else ''}",
-        known=reply_filter.has_known_label,
+        known=_has_known_label(campaign),
         joined=joined,
         order=ordered,
         limit=_LIMIT_SQL.format(order=ordered) if campaign.max_replies else "",
     )
-    values = {
+    values = _describe(campaign) | {
         "campaign": campaign.pk,
         "overlap": 0 if campaign.is_calibrating else campaign.overlap,
         "seed": campaign.seed,
         "gold_target": campaign.gold_count,
         "max_replies": campaign.max_replies,
     }
-    count: int = execute(sql, reply_filter._asdict() | values)
+    count: int = execute(sql, values)
     if is_paired:
-        execute(_PAIR_ITEMS_SQL, reply_filter._asdict() | values)
+        execute(_PAIR_ITEMS_SQL, values)
     execute(ANALYZE)
     return count
 

@@ -1,7 +1,6 @@
 """Loads labels from PostgreSQL into arrays. The server packs them into a few long strings, not rows.
 
-A label takes 16 bytes: its turn, then a hash of its annotator with the label in the lowest bits
-(LABEL_MASK). The names of the hashes are looked up afterwards, from one label each.
+There is one string for each annotator; a label takes 8 bytes: its turn, with the label in the lowest bits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from psycopg import sql
 
 from annotations_app.domain.arrays import ByteArray, IntArray
 from annotations_app.domain.label_table import (
+    LABEL_BITS,
     LABEL_MASK,
     NO_ANNOTATOR,
     NO_GOLD,
@@ -30,18 +30,14 @@ TURN_BITS = 16
 # Up to this many turns are queried by number; beyond it, all turns in their range are read.
 MAX_LISTED_TURNS = 20_000
 NO_VALUE = "none"
-HASH_SLOTS = 1 << 16
 
 _PACKED_SQL = sql.SQL("""
-SELECT string_agg({packed}, ''::bytea {order})
+SELECT NULLIF(a.annotator, ''), string_agg({packed}, ''::bytea {order})
 FROM annotations_app_annotation a
 WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
-GROUP BY a.turn_id >> {bits}
+GROUP BY 1
 """)
-# The label replaces the hash's lowest bits; without a name the others are 0.
-_LABEL_BYTES_SQL = f"""
-int8send(a.turn_id) || int8send(COALESCE(hashtextextended(a.annotator, 0), 0) & {~LABEL_MASK} | a.label)
-"""
+_LABEL_BYTES_SQL = f"int8send(a.turn_id << {LABEL_BITS} | a.label)"
 # Timestamps are stored as written: 2025-11-03T… or 20251103…; without one the row's own time counts.
 _MONTH_BYTES_SQL = r"""
 int8send(CASE
@@ -51,25 +47,17 @@ int8send(CASE
 """
 # A repeat with its earlier label, in the same campaign and for the same text of the persona.
 _REPEATS_SQL = sql.SQL("""
-SELECT string_agg({packed} || int8send(l.label::bigint), ''::bytea)
+SELECT NULLIF(a.annotator, ''), string_agg({packed} || int8send(l.label::bigint), ''::bytea)
 FROM annotations_app_annotation a JOIN annotations_app_annotation l
   ON l.turn_id = a.turn_id AND l.annotator = a.annotator AND l.campaign_id = a.campaign_id
  AND l.persona_digest = a.persona_digest AND l.kind = 'label'
 WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
-GROUP BY a.turn_id >> {bits}
+GROUP BY 1
 """)
 _SESSIONS_SQL = sql.SQL("""
 SELECT string_agg(int8send(t.id) || int8send(t.session_id), ''::bytea)
 FROM datasets_app_turn t WHERE {turns} GROUP BY t.id >> {bits}
 """)
-_ANNOTATOR_NAMES_SQL = f"""
-SELECT x.hash, a.annotator FROM unnest(%s::bigint[], %s::bigint[]) AS x (hash, turn)
-CROSS JOIN LATERAL (
-    SELECT annotator FROM annotations_app_annotation
-    WHERE turn_id = x.turn AND hashtextextended(annotator, 0) & {~LABEL_MASK} = x.hash AND annotator <> ''
-    LIMIT 1
-) a
-"""  # constants of this module # nosec B608
 _GOLD_ITEMS_SQL = "SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND gold"
 _CAMPAIGN_TURNS_SQL = """
 SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND turn_id = ANY(%s::bigint[])
@@ -111,14 +99,15 @@ class LabelScope(NamedTuple):
 
 
 class _PackedLabels(NamedTuple):
-    """Labels of one kind, unsorted; ``who`` is a hash of the annotator's name, 0 without a name.
+    """Labels of one kind, unsorted; ``annotator`` is an index into ``names``, or NO_ANNOTATOR.
 
     ``key`` is the item: the turn's number times the number of scopes, plus that of the scope. ``more`` is
     the month, if requested; for a repeat, the label it is compared with.
     """
 
     key: IntArray
-    who: IntArray
+    names: list[str]
+    annotator: IntArray
     label: ByteArray
     more: IntArray | None
 
@@ -137,7 +126,6 @@ def read_labels(scopes: Sequence[LabelScope], by: Sequence[str] = ()) -> LabelTa
 
 def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bool) -> LabelTable:
     packed = _read_packed(scopes, "label", monthly="month" in by, in_order=in_order)
-    names, annotator = _annotator_names(packed, len(scopes))
     items, item = number_keys(packed.key)
     order, place, session = order_by_session(
         _session_of_turns(_dataset_of(scopes), items // max(1, len(scopes)))
@@ -145,9 +133,9 @@ def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bo
     items, item = items[order], place[item]
     months, month = _number_months(packed.more)
     table = build_label_table(
-        names,
+        packed.names,
         item,
-        annotator,
+        packed.annotator,
         packed.label,
         session,
         month=month,
@@ -157,7 +145,7 @@ def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bo
     )
     return table._replace(
         gold=_gold_labels(scopes, items),
-        repeats=_read_repeats(scopes, items, names),
+        repeats=_read_repeats(scopes, items, packed.names),
         parts=tuple(_read_part(kind, scopes, items) for kind in by if kind in ("persona", "tag", "split")),
     )
 
@@ -194,22 +182,25 @@ def find_tags(dataset: int, persona_id: str, turns: IntArray) -> dict[str, IntAr
 def _read_packed(
     scopes: Sequence[LabelScope], kind: str, *, monthly: bool = False, in_order: bool = False
 ) -> _PackedLabels:
-    columns = 3 if monthly or kind == "repeat" else 2
-    keys, who, label, more = [], [], [], []
+    columns = 2 if monthly or kind == "repeat" else 1
+    keys, whose, sizes, label, more = [], [], [], [], []
     for number, scope in enumerate(scopes):
-        for (packed,) in copy_rows(_labels_query(scope, kind, monthly, in_order), ["bytea"]):
-            rows = np.frombuffer(packed, ">i8").reshape(-1, columns)
-            keys.append(rows[:, 0] * np.int64(len(scopes)) + number)
-            said = rows[:, 1].astype(np.int64)
-            who.append(said & ~LABEL_MASK)
-            label.append((said & LABEL_MASK).astype(np.int8))
-            if columns == 3:
-                more.append(rows[:, 2].astype(np.int64))
+        for name, packed in copy_rows(_labels_query(scope, kind, monthly, in_order), ["text", "bytea"]):
+            rows = unpack_numbers(packed).reshape(-1, columns)
+            keys.append((rows[:, 0] >> LABEL_BITS) * np.int64(len(scopes)) + number)
+            label.append((rows[:, 0] & LABEL_MASK).astype(np.int8))
+            more.append(rows[:, -1])
+            whose.append(name)
+            sizes.append(len(rows))
+    names = sorted({name for name in whose if name})
+    places = {name: place for place, name in enumerate(names)}
+    place = np.array([places.get(name, NO_ANNOTATOR) for name in whose], np.int64)
     return _PackedLabels(
         concatenate(keys),
-        concatenate(who),
+        names,
+        np.repeat(place, sizes),
         concatenate(label, np.int8),
-        concatenate(more) if columns == 3 else None,
+        concatenate(more) if columns == 2 else None,
     )
 
 
@@ -226,32 +217,7 @@ def _labels_query(scope: LabelScope, kind: str, monthly: bool, in_order: bool) -
         dataset=sql.Literal(scope.dataset),
         persona=sql.Literal(scope.persona_id),
         kinds=kinds,
-        bits=sql.Literal(TURN_BITS),
     )
-
-
-def _annotator_names(packed: _PackedLabels, scopes: int) -> tuple[list[str], IntArray]:
-    """Sorted names, and for each label the index of its annotator's name."""
-    hashes, example, number = _distinct_hashes(packed.who)
-    turns = packed.key[example] // max(1, scopes)
-    known = dict(fetch_all(_ANNOTATOR_NAMES_SQL, [hashes.tolist(), turns.tolist()]))
-    names = sorted(known.values())
-    places = {name: place for place, name in enumerate(names)}
-    place = np.array([places.get(known.get(one, ""), NO_ANNOTATOR) for one in hashes.tolist()], np.int64)
-    return names, place[number]
-
-
-def _distinct_hashes(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """(distinct hashes, the position of one of each, the index of each hash among the distinct)."""
-    slot = (hashes >> 40) & (HASH_SLOTS - 1)
-    example_of = np.full(HASH_SLOTS, -1)
-    example_of[slot] = np.arange(len(hashes))
-    example = example_of[example_of >= 0]
-    if not (hashes[example_of[slot]] == hashes).all():
-        # A collision of slots: rare below a thousand names.
-        return np.unique(hashes, return_index=True, return_inverse=True)
-    example_of[example_of >= 0] = np.arange(len(example))
-    return hashes[example], example, example_of[slot]
 
 
 def _number_months(month: IntArray | None) -> tuple[tuple[str, ...], IntArray | None]:
@@ -277,12 +243,11 @@ def _gold_labels(scopes: Sequence[LabelScope], items: IntArray) -> ByteArray:
 def _read_repeats(scopes: Sequence[LabelScope], items: IntArray, names: list[str]) -> Repeats:
     again = _read_packed(scopes, "repeat")
     place, found = _match_items(items, again.key)
-    theirs, annotator = _annotator_names(again, len(scopes))
     number = {name: place for place, name in enumerate(names)}
     # Annotators with only repeats have no labels to compare.
-    whose = np.array([*(number.get(name, NO_ANNOTATOR) for name in theirs), NO_ANNOTATOR], np.int64)
+    whose = np.array([*(number.get(name, NO_ANNOTATOR) for name in again.names), NO_ANNOTATOR], np.int64)
     first = np.zeros(0, np.int64) if again.more is None else again.more
-    return Repeats(place, whose[annotator[found]], first[found].astype(np.int8), again.label[found])
+    return Repeats(place, whose[again.annotator[found]], first[found].astype(np.int8), again.label[found])
 
 
 def _match_items(items: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:

@@ -15,7 +15,7 @@ from annotations_app.campaigns.pages_common import visible_campaigns
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.gates import can_read_raw
-from datasets_app.catalog.rows.partitions import find_dataset, split_datasets
+from datasets_app.catalog.rows.partitions import find_visible, split_datasets
 from datasets_app.core.web.dataset_page import build_dataset_tabs
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.domain.wording import format_count
@@ -99,9 +99,7 @@ def _find_here(request: HttpRequest, words: str) -> Iterator[Result]:
     key = parse_pk(place.kwargs.get("object_id", ""))
     if key is None or place.view_name != "admin:datasets_app_session_change":
         return
-    visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
-    dataset = find_dataset("session", key, visible)
-    session = Session.objects.filter(dataset=dataset, pk=key).first()
+    session = find_visible(Session, key, request.user).first()
     for _, title, url in hooks.panels.list_session_links(session, request.user) if session else ():
         if _matches(title, words):
             yield Result("Actions", title, url, "", "fact_check")

@@ -26,7 +26,6 @@ from annotations_app.admin.label_filters import (
     AnnotatorFilter,
     BoundedPaginator,
     PersonaFilter,
-    find_turn,
     find_turns_of_session,
     load_turns,
 )
@@ -35,10 +34,12 @@ from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.labels.import_annotations import describe_written_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access, text_gates
+from datasets_app.catalog.rows.partitions import find_visible
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin, VisibleRelatedFilter
-from datasets_app.models import Dataset, Persona
+from datasets_app.core.web.pages import parse_pk
+from datasets_app.models import Dataset, Persona, Turn
 from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.tables.formats import TableFileError
 from datasets_app.templatetags.values import ago, session_name
@@ -266,7 +267,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
         if db_field.name == "turn":
-            more["queryset"] = find_turn(request.user, request.POST.get("turn", ""))
+            more["queryset"] = find_visible(Turn, parse_pk(request.POST.get("turn", "")), request.user)
             more["widget"] = TurnWidget(db_field.remote_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **more)
 

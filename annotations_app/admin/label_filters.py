@@ -11,9 +11,8 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 from datasets_app.catalog import gates, raw_access
-from datasets_app.catalog.rows.partitions import find_dataset, split_datasets
-from datasets_app.core.web.pages import parse_pk
-from datasets_app.models import Dataset, Persona, Turn
+from datasets_app.catalog.rows.partitions import split_datasets
+from datasets_app.models import Persona, Turn
 
 # Counting millions of rows takes longer than reading a page: further pages are reached by filters.
 MAX_COUNTED_ROWS = 10_000
@@ -67,14 +66,6 @@ class PersonaFilter(RecentValuesFilter):
 class AnnotatorFilter(RecentValuesFilter):
     title = "annotator"
     parameter_name = "annotator"
-
-
-def find_turn(user: Any, key: str) -> QuerySet[Any]:
-    """The turn with this primary key, if the user may see its dataset."""
-    visible = Dataset.objects.visible_to(user).values_list("pk", flat=True)
-    number = parse_pk(key)
-    dataset = None if number is None else find_dataset("turn", number, list(visible))
-    return Turn.objects.filter(dataset=dataset)
 
 
 def find_turns_of_session(datasets: QuerySet[Any], session_id: str) -> list[int]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from annotations_app.campaigns.forms import users_who_can_annotate
@@ -14,7 +14,7 @@ from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.cases.parameters import CaseParameters
 from annotations_app.models import FailureMode
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.partitions import find_dataset
+from datasets_app.catalog.rows.partitions import find_visible
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,
@@ -26,7 +26,7 @@ from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.domain.generation.families import Variant
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.models import Dataset, Session, Turn
+from datasets_app.models import Session, Turn
 
 MAX_TURNS_OFFERED, MAX_MODES = 200, 100
 TITLE = "Make a test case"
@@ -36,8 +36,9 @@ def show_case(request: HttpRequest, session_pk: int) -> HttpResponse:
     """``?turn=`` is the reply; the last one without. Posting makes the case, and starts the job that scrubs
     it and sends it to people."""
     require_permissions(request, "view_session", "view_turn", "import_dataset")
-    session = _get_session(request, session_pk)
-    dataset, user = session.dataset, request.user
+    user = request.user
+    session = get_object_or_404(find_visible(Session, session_pk, user).select_related("dataset"))
+    dataset = session.dataset
     if not raw_access.may_read(user, dataset):
         messages.error(request, "You don't have access to raw text, so you can't make a case of it.")
         return redirect("admin:datasets_app_session_change", session.pk)
@@ -92,16 +93,6 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
         parameters = CaseParameters(case=made.family, annotators=",".join(options.annotators))
         return start_and_show_job(request, "send_case", made.dataset, parameters)
     return None
-
-
-def _get_session(request: HttpRequest, pk: int) -> Session:
-    """404 for what the person doesn't see."""
-    visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
-    dataset = find_dataset("session", pk, visible)
-    session = Session.objects.filter(dataset=dataset, pk=pk).select_related("dataset").first()
-    if session is None:
-        raise Http404("No such session.")
-    return session
 
 
 def _list_modes(user: Any) -> Iterator[str]:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from datasets_app import hooks
 from datasets_app.browsing.comment_pages import load_comments
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.partitions import find_dataset
+from datasets_app.catalog.rows.partitions import find_visible
 from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -50,11 +50,8 @@ class SessionAdmin(ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         require_permissions(request, "view_dataset", "view_session", "view_turn")
-        visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
-        key = parse_pk(object_id)
-        dataset = None if key is None else find_dataset("session", key, visible)
-        sessions = Session.objects.filter(dataset=dataset).select_related("dataset")
-        return _render_session(request, get_object_or_404(sessions, pk=key))
+        sessions = find_visible(Session, parse_pk(object_id), request.user).select_related("dataset")
+        return _render_session(request, get_object_or_404(sessions))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Redirect: Django's page has no history to show, but the id as its title."""

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 
 from datasets_app.browsing import turn_pages
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.partitions import find_dataset
+from datasets_app.catalog.rows.partitions import find_visible
 from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import dataset_breadcrumbs, parse_pk, render_page, require_permissions
 from datasets_app.models import Dataset, Turn
@@ -28,11 +28,8 @@ class TurnAdmin(ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         require_permissions(request, "view_dataset", "view_turn")
-        visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
-        key = parse_pk(object_id)
-        dataset_pk = None if key is None else find_dataset("turn", key, visible)
-        turns = Turn.objects.filter(dataset=dataset_pk).select_related("session__dataset")
-        turn = get_object_or_404(turns, pk=key)
+        turns = find_visible(Turn, parse_pk(object_id), request.user).select_related("session__dataset")
+        turn = get_object_or_404(turns)
         dataset, characters = turn.session.dataset, len(turn.text)
         withheld = not raw_access.may_read(request.user, dataset)
         if withheld:

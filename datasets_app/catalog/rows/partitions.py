@@ -6,13 +6,14 @@ condition of every table of a query. See docs/decisions/0024-a-partition-for-eac
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
 from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 
 from datasets_app.core.queries import execute, fetch_column, fetch_one
 from datasets_app.domain.batches import batched
-from datasets_app.models import DatasetPartition
+from datasets_app.models import Dataset, DatasetPartition
 
 # Planning takes time for each partition, and a lock on each of their tables and indexes is held.
 MAX_DATASETS_AT_ONCE = 50
@@ -112,6 +113,14 @@ def find_dataset(kind: Literal["session", "turn"], key: int, dataset_ids: Sequen
         if row := fetch_one(_FIND_KEY.format(kind=kind), [some, key]):
             return int(row[0])
     return None
+
+
+def find_visible(model: Any, key: int | None, user: Any) -> QuerySet[Any]:
+    """The session or turn with this primary key, if the user may see its dataset."""
+    visible = list(Dataset.objects.visible_to(user).values_list("pk", flat=True))
+    dataset = None if key is None else find_dataset(model._meta.model_name, key, visible)
+    rows: QuerySet[Any] = model.objects.filter(dataset=dataset, pk=key)
+    return rows
 
 
 def split_datasets(dataset_ids: Iterable[int]) -> Iterator[list[int]]:

@@ -53,6 +53,13 @@ def test_files_beside_a_text_are_counted_and_said(tmp_path: Path, tool: str) -> 
         ({"text": HI, "attachments": [{"fallback": "Build passed", "title": "Build"}]}, 0),
         ({"body": HI, "attachments": [{"contentType": "messageReference", "contentUrl": None}]}, 0),
         ({"text": HI, "attachments": []}, 0),
+        (
+            {
+                "body": HI,
+                "attachments": [{"contentType": "application/vnd.x.card.adaptive", "content": "{}"}],
+            },
+            1,
+        ),
         ({"text": HI, "photo": {"url": "https://me.example/face.png"}}, 0),
         ({"text": HI, "file": "chat.log"}, 0),
         ({"content": HI, "tool_calls": [{"arguments": {"text": HI, "files": ["a.csv"]}}]}, 0),

@@ -11,6 +11,7 @@ import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.formats.messengers import PREVIEWS
+from datasets_app.domain.traces.records import READ_IN_TURN
 from tests.traces.reading import convert, write
 
 Q, A = "Is it open?", "Until six."
@@ -50,6 +51,7 @@ ARCHIVES: dict[str, tuple[Any, list[list[str]]]] = {
         {"export/conversations-1.json": [{**TREE, "id": "a"}], "export/conversations-2.json": [
             {**TREE, "id": "b"}], "export/chat.html": "<html>", "export/user.json": {"id": 1},
          "export/file-1.png": b"\x89PNG"}, [QA] * 2),
+    "no ending": ({"b": [chat("b")], "LICENSE": "Be kind", "a": chat("a")}, [QA] * 2),
     "capital ending": ({"CONVERSATIONS.JSON": [chat("a")]}, [QA]),
     "names in another script": ({"разговоры-1.json": [chat("a")], "会話-2.json": [chat("b")]}, [QA] * 2),
     "one of them empty": ({"a.json": [chat("a")], "b.json": []}, [QA]),
@@ -86,6 +88,11 @@ COLUMNS: dict[str, tuple[Any, list[list[str]]]] = {
     "questions": ({"question": [Q], "answer": [A], "lang": ["en"]}, [QA]),
     "three columns": ({"id": [4, 5], "instruction": [Q, Q], "output": [A, A]}, [QA] * 2),
     "by index": ({"instruction": {"10": Q, "20": Q}, "output": {"10": A, "20": A}}, [QA] * 2),
+    "an answer that nobody gave": ([{"question": Q, "answer": A}, {"question": Q, "answer": "", "contexts": []}],
+                                   [QA, QA[:1]]),
+    "as many senders as messages": ({"participants": [{"name": "Ann"}, {"name": "Ben"}], "messages": [
+        {"sender_name": "Ann", "timestamp_ms": 1, "content": Q},
+        {"sender_name": "Ben", "timestamp_ms": 2, "content": A}]}, [QA]),
     "messages in a column": ({"id": ["a"], "messages": [[U, B]]}, [QA]),
     "header and rows": ([["question", "answer"], [Q, A], [Q, A]], [QA] * 2),
     "roles and texts": ({"session_id": [1, 1], "role": ["user", "assistant"], "text": [Q, A]}, [QA]),
@@ -215,7 +222,9 @@ def test_previews_of_links_are_nobodys_words_and_counted(tmp_path: Path) -> None
     embed = {"url": url, "title": "Hours", "description": "A page"}
     discord = {"channel": {"id": "2"}, "messages": [{"type": "Default", "author": {"name": "a", "isBot": False},
         "timestamp": "2026-01-05T10:00:00Z", "content": f"See {url}", "embeds": [embed]}]}  # fmt: skip
-    for export in ([slack_message], discord):
+    facebook = {"participants": [{"name": "a"}], "messages": [{"sender_name": "a", "timestamp_ms": 1,
+        "content": f"See {url}", "share": {"link": url}}]}  # fmt: skip
+    for export in ([slack_message], discord, facebook):
         found, report = convert(write(tmp_path, export))
         assert [turn.text for turns in found.values() for turn in turns] == [f"See {url}"]
         assert report.left_out[PREVIEWS].total == 1
@@ -256,6 +265,12 @@ def test_damaged_files_say_where(name: str, tmp_path: Path) -> None:
     content, file, said = DAMAGED[name]
     with pytest.raises(UnreadableFile, match=said):
         convert(write(tmp_path, content, file))
+
+
+def test_texts_that_name_nobody_are_read_in_turn_and_said(tmp_path: Path) -> None:
+    found, report = convert(write(tmp_path, [{"turns": [Q, A]}]))
+    assert [[f"{turn.role[0]} {turn.text}" for turn in turns] for turns in found.values()] == [QA]
+    assert report.remarks[READ_IN_TURN].total == 1
 
 
 ALL = {**{f"archive: {k}": (pack(m), t, "a.zip") for k, (m, t) in ARCHIVES.items()},

@@ -19,11 +19,12 @@ WITHDRAWN: list[dict[str, Any]] = [
     {"deleted": True}, {"isDeleted": "true"}, {"is_deleted": 1}, {"deletedAt": "2026-01-05T10:00:00Z"},
     {"deleted_at": 1767607200}, {"deletedDateTime": "2026-01-05"}, {"unsent": True},
     {"is_draft": True}, {"isRevoked": True}, {"deletedAt": {"$date": "2026-01-05T10:00:00Z"}},
+    {"status": "deleted"}, {"messageStatus": "Unsent"},
 ]  # fmt: skip
 PLAIN: list[dict[str, Any]] = [
     {"deleted": False}, {"deleted_at": None}, {"deletedAt": ""}, {"isDeleted": "0"}, {"private": "false"},
     {"public": True}, {"visibility": "all"}, {"type": "message"}, {"is_draft": 0}, {"deleted_at": "null"},
-    {"redacted": True}, {"removed": 2}, {"deletedAt": {}}, {"draft": "second"},
+    {"status": "done"}, {"redacted": True}, {"removed": 2}, {"deletedAt": {}}, {"draft": "second"},
 ]  # fmt: skip
 
 

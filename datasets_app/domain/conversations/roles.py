@@ -72,6 +72,7 @@ _WITHDRAWALS = frozenset(
     "deleted is_deleted removed is_removed unsent is_unsent retracted is_retracted revoked is_revoked "
     "recalled is_recalled draft is_draft".split()
 )
+_STATES = frozenset("status state message_status".split())
 _WITHDRAWN_AT = frozenset("deleted_at deleted_on deleted_date_time deletion_time removed_at".split())
 
 
@@ -91,7 +92,7 @@ def find_withheld(message: Mapping[str, Any], but: Container[str] = ()) -> str:
             return NOTE
         if name in _KINDS and (_join(said) in _AMONG_AGENTS or find_role(said) == NOTE):
             return NOTE
-        if name in _WITHDRAWALS and said in _TRUE:
+        if (name in _WITHDRAWALS and said in _TRUE) or (name in _STATES and said in _WITHDRAWALS):
             return WITHDRAWN
     return ""
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
-from datasets_app.domain.conversations.lines import Limits, OnBytes, UnreadableFile
+from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.containers import ZIP, read_chosen_lines
@@ -125,7 +125,7 @@ class ArchiveConversion:
             members, key=lambda member: _name_group(member.filename, is_slack)
         ):
             found = list(group)
-            if is_data:
+            if is_data or ("." not in PurePosixPath(name).name and _is_json(archive, found[0])):
                 yield name, found
             else:
                 self.report.left_out[OTHER_MEMBERS].add(
@@ -288,6 +288,11 @@ def _order(name: str) -> list[tuple[int, str]]:
     """conversations-2.json before conversations-10.json; the files of a folder together."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def _is_json(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    with archive.open(member) as file:
+        return file.read(256).removeprefix(UTF8_BOM).lstrip()[:1] in (b"{", b"[")
 
 
 def _is_slack_day(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:

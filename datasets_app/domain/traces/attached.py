@@ -55,5 +55,6 @@ def _count_files(message: dict[str, Any]) -> int:
 def _is_file(item: Any) -> bool:
     """``item`` is a name, an address, the content in Base64, or a record of the file."""
     if type(item) is dict:
-        return any(type(item.get(key)) is str and item[key] for key in _OF_A_FILE)
+        is_card = "card" in str(item.get("contentType")) and bool(item.get("content"))
+        return is_card or any(type(item.get(key)) is str and item[key] for key in _OF_A_FILE)
     return type(item) is str and item != ""

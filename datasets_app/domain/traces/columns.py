@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.conversations import LISTS
+from datasets_app.domain.traces.conversations import LISTS, find_list
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.messages import are_messages
 from datasets_app.domain.traces.pairs import name_pairs
@@ -96,4 +96,10 @@ def names_columns(value: dict[str, Any]) -> bool:
 
 
 def _holds_messages(value: dict[str, Any]) -> bool:
-    return any(are_messages(value.get(key)) for key in LISTS)
+    lists = [as_list(value.get(key)) for key in LISTS]
+    return any(are_messages(found) or (found and not any(map(_may_be_cell, found))) for found in lists)
+
+
+def _may_be_cell(item: Any) -> bool:
+    """Whether a value can be a conversation in a column; a message is an object without messages."""
+    return type(item) is not dict or find_list(item) is not None

@@ -7,7 +7,7 @@ from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.marked_texts import join_texts, read_text
 from datasets_app.domain.traces.markup import strip_ends
 from datasets_app.domain.traces.messages import are_messages, mark_cut, read_message, read_messages
-from datasets_app.domain.traces.pairs import find_answer, find_next_words, find_pair
+from datasets_app.domain.traces.pairs import find_answer, find_next_words, find_pair, find_unanswered
 from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import UNREADABLE_FORM, Conversation, Message, leave_out
 from datasets_app.domain.traces.values import (
@@ -84,8 +84,11 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         )
         messages += read_output({answer: value[answer]})[0] if answer else []
         return Conversation(name, messages, _describe(value, key, answer), line) if messages else None
+    if pair is None and (other := read_other(value, name, line)):
+        return other
+    pair = pair or find_unanswered(value)
     if pair is None:
-        return read_other(value, name, line)
+        return None
     return Conversation(name, *read_pair(value, *pair), line)
 
 

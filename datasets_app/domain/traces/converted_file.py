@@ -100,7 +100,7 @@ class ConvertedFile(ConversationFile):
                 self._scan = FileScan(len(self._lines), 0)
                 raise
             if not self._conversion.report.records:
-                raise UnreadableFile("is empty")
+                raise UnreadableFile("is empty, or has no more than a line of names")
             self._scan = FileScan(len(self._lines), 0)
             if isinstance(self._conversion, ArchiveConversion) and self._conversion.is_cut:
                 self._join_sessions()

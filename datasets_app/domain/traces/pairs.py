@@ -38,6 +38,12 @@ def find_pair(value: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+def find_unanswered(value: dict[str, Any]) -> tuple[str, str] | None:
+    """A question, and the key of the answer that nobody gave."""
+    asked = (pair for pair in _PAIRS if type(value.get(pair[0])) is str and value[pair[0]].strip())
+    return next(((one, two) for one, two in asked if two in value and not value[two]), None)
+
+
 def find_next_words(value: dict[str, Any]) -> tuple[str, str] | None:
     """What a history is followed by: a question, and its answer if there is one."""
     question = next(

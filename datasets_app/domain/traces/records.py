@@ -170,6 +170,11 @@ EACH_A_CONVERSATION = declare_remark(
     several="questions with an answer and a time, but without the ID of a conversation, each read as a "
     "conversation",
 )
+READ_IN_TURN = declare_remark(
+    "list of texts that name nobody, read as a question and its answer",
+    "in turn",
+    several="lists of texts that name nobody, read as questions and answers",
+)
 ATTACHED = declare_remark("file", "attached to a text, whose content isn't read")
 CUT_TEXTS = declare_remark(
     "text cut off in the file, kept as far as it goes",

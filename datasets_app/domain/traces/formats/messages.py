@@ -39,6 +39,7 @@ from datasets_app.domain.traces.records import (
     NODE,
     ONE_CONVERSATION,
     ONE_CONVERSATION_OF_PAIRS,
+    READ_IN_TURN,
     ROUNDED_IDS,
     UNREADABLE_ID,
     Call,
@@ -130,6 +131,8 @@ def read(
         found = read_conversation(value, number)
         if found and (rows := _count_unnamed(value)):
             yield Remark(ONE_CONVERSATION_OF_PAIRS, number, rows)
+        elif found and _are_read_in_turn(value, found):
+            yield Remark(READ_IN_TURN, number)
         elif found and _is_logged(value):
             yield Remark(EACH_A_CONVERSATION, number)
         yield found or find_problem(value, number) or Remark(NO_MESSAGES, number)
@@ -249,6 +252,11 @@ def _list_records(value: Any) -> list[Any]:
     if items and all(type(item) is dict and find_list(item) is not None for item in items):
         return [{"id": name, **item} for name, item in value.items()]
     return []
+
+
+def _are_read_in_turn(value: Any, found: Conversation) -> bool:
+    texts = [message.text for message in found.messages]
+    return len(texts) > 1 and any(as_dict(value).get(key) == texts for key in LISTS)
 
 
 def _find_store(value: Any) -> dict[str, Any]:

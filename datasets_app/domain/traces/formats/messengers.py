@@ -253,6 +253,7 @@ def _read_group(
         elif not text.strip():
             left_out[MEDIA] += 1
         left_out[PREVIEWS] += sum(_is_preview(item, card) for card in _list_cards(item))
+        left_out[PREVIEWS] += type(item.get("share")) is dict
         if as_dict(item.get("author")).get("isBot") or item.get("bot_id"):
             bots.add(sender)
         time = to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp"))

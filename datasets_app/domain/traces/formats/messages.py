@@ -129,12 +129,8 @@ def read(
             yield exchange
             continue
         found = read_conversation(value, number)
-        if found and (rows := _count_unnamed(value)):
-            yield Remark(ONE_CONVERSATION_OF_PAIRS, number, rows)
-        elif found and _are_read_in_turn(value, found):
-            yield Remark(READ_IN_TURN, number)
-        elif found and _is_logged(value):
-            yield Remark(EACH_A_CONVERSATION, number)
+        if found:
+            yield from _remark_guesses(value, found, number)
         yield found or find_problem(value, number) or Remark(NO_MESSAGES, number)
     if loose and others:
         yield LineError(first, "E110", _UNNAMED.format(format_count(len(loose), "message")))
@@ -254,9 +250,14 @@ def _list_records(value: Any) -> list[Any]:
     return []
 
 
-def _are_read_in_turn(value: Any, found: Conversation) -> bool:
+def _remark_guesses(value: Any, found: Conversation, number: int) -> Iterator[Remark]:
     texts = [message.text for message in found.messages]
-    return len(texts) > 1 and any(as_dict(value).get(key) == texts for key in LISTS)
+    if rows := _count_unnamed(value):
+        yield Remark(ONE_CONVERSATION_OF_PAIRS, number, rows)
+    elif len(texts) > 1 and any(as_dict(value).get(key) == texts for key in LISTS):
+        yield Remark(READ_IN_TURN, number)
+    elif _is_logged(value):
+        yield Remark(EACH_A_CONVERSATION, number)
 
 
 def _find_store(value: Any) -> dict[str, Any]:

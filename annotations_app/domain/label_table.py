@@ -148,6 +148,16 @@ def number_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(there) + lowest, places[keys - lowest]
 
 
+def match_items(items: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
+    """The keys that are items: their indexes among the items (in any order), and among the keys."""
+    if not len(items):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    order = np.argsort(items, kind="stable")
+    place = np.minimum(np.searchsorted(items, keys, sorter=order), len(items) - 1)
+    found = np.flatnonzero(items[order[place]] == keys)
+    return order[place[found]], found
+
+
 def find_starts(values: IntArray) -> IntArray:
     """Where each run of equal values begins."""
     return np.flatnonzero(np.concatenate([np.ones(1, bool), values[1:] != values[:-1]])[: len(values)])

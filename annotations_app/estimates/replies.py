@@ -7,6 +7,7 @@ from django.db.models import Count, Exists, OuterRef
 
 from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.estimates.usefulness import Draws
+from annotations_app.domain.label_table import match_items
 from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Assignment, Campaign
 from datasets_app.domain.labels.criterion import Criterion, Kind
@@ -78,12 +79,9 @@ def read_drawn_items(campaign: Campaign) -> DrawnItems:
 def average_by_reply(items: Items, turn: IntArray, given: FloatArray) -> FloatArray:
     """What the labels of each reply say on average, NaN where it has none; labels of other replies count
     nowhere."""
-    if not len(items.turn):
-        return np.zeros(0)
-    place = np.searchsorted(items.turn, turn).clip(max=len(items.turn) - 1)
-    known = items.turn[place] == turn
-    counts = np.bincount(place[known], minlength=len(items.turn))
-    sums = np.bincount(place[known], given[known], len(items.turn))
+    place, known = match_items(items.turn, turn)
+    counts = np.bincount(place, minlength=len(items.turn))
+    sums = np.bincount(place, given[known], len(items.turn))
     return np.divide(sums, counts, out=np.full(len(items.turn), np.nan), where=counts > 0)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from annotations_app.domain.agreement.consensus import TIE, majority_labels
 from annotations_app.domain.arrays import IntArray
 from annotations_app.judges.judge_rows import look_up, read_people_at_random, read_verdicts
 from annotations_app.models import Campaign, Judge, JudgeRun
@@ -16,9 +17,9 @@ def find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[In
     turns, place = np.unique(turn, return_inverse=True)
     counts = np.bincount(place * categories + label, minlength=len(turns) * categories)
     counts = counts.reshape(-1, categories)
-    most = counts.max(axis=1, initial=0)
-    clear = (counts == most[:, None]).sum(axis=1) == 1
-    return turns[clear], counts[clear].argmax(axis=1), int((~clear).sum())
+    label = majority_labels(counts).astype(np.int64)
+    clear = label != TIE
+    return turns[clear], label[clear], int((~clear).sum())
 
 
 def read_consensus(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:

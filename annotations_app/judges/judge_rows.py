@@ -7,6 +7,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotations_app.domain.arrays import FloatArray, IntArray
+from annotations_app.domain.label_table import match_items
 from annotations_app.labels.label_counts import concatenate, unpack_numbers
 from annotations_app.labels.random_sample import list_random_turns
 from annotations_app.labels.versions import list_schemas_asking
@@ -282,11 +283,8 @@ def count_not_judged(run: JudgeRun) -> tuple[int, dict[str, int]]:
 def look_up(turns: IntArray, known: IntArray, values: IntArray) -> FloatArray:
     """What ``values`` of the ``known`` turns say of each of ``turns``; NaN where they say nothing."""
     found = np.full(len(turns), np.nan)
-    if len(known):
-        order = np.argsort(known)
-        place = order[np.searchsorted(known, turns, sorter=order).clip(max=len(known) - 1)]
-        there = known[place] == turns
-        found[there] = values[place[there]]
+    place, there = match_items(turns, known)
+    found[place] = values[there]
     return found
 
 

@@ -20,6 +20,7 @@ from annotations_app.domain.label_table import (
     LabelTable,
     Repeats,
     build_label_table,
+    match_items,
     number_keys,
     order_by_session,
 )
@@ -234,7 +235,7 @@ def _gold_labels(scopes: Sequence[LabelScope], items: IntArray) -> ByteArray:
     """The adjudicated label of each item, or NO_GOLD."""
     settled = _read_packed(scopes, "adjudicated")
     gold = np.full(len(items), NO_GOLD, np.int8)
-    place, found = _match_items(items, settled.key)
+    place, found = match_items(items, settled.key)
     gold[place] = settled.label[found]
     _clear_non_gold(scopes, items, gold)
     return gold
@@ -242,22 +243,12 @@ def _gold_labels(scopes: Sequence[LabelScope], items: IntArray) -> ByteArray:
 
 def _read_repeats(scopes: Sequence[LabelScope], items: IntArray, names: list[str]) -> Repeats:
     again = _read_packed(scopes, "repeat")
-    place, found = _match_items(items, again.key)
+    place, found = match_items(items, again.key)
     number = {name: place for place, name in enumerate(names)}
     # Annotators with only repeats have no labels to compare.
     whose = np.array([*(number.get(name, NO_ANNOTATOR) for name in again.names), NO_ANNOTATOR], np.int64)
     first = np.zeros(0, np.int64) if again.more is None else again.more
     return Repeats(place, whose[again.annotator[found]], first[found].astype(np.int8), again.label[found])
-
-
-def _match_items(items: IntArray, keys: IntArray) -> tuple[IntArray, IntArray]:
-    """The keys that are items: their indexes among the items (in any order), and among the keys."""
-    if not len(items):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order = np.argsort(items, kind="stable")
-    place = np.minimum(np.searchsorted(items, keys, sorter=order), len(items) - 1)
-    found = np.flatnonzero(items[order[place]] == keys)
-    return order[place[found]], found
 
 
 def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArray) -> None:

@@ -52,8 +52,8 @@ from annotations_app.labels.label_counts import (
     order_turns_by_session,
     unpack_numbers,
 )
-from annotations_app.labels.random_sample import describe_sample, list_random_labels
-from annotations_app.labels.versions import find_version, list_labels, list_schemas_asking
+from annotations_app.labels.random_sample import choose_labels
+from annotations_app.labels.versions import find_version, list_schemas_asking
 from annotations_app.models import Campaign, LabelSchema, PairedReply, Rater
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 
@@ -115,8 +115,7 @@ def measure_criteria(
     """
     validate_width(width)
     schema = _find_schema(campaign, version)
-    chosen = list_labels(campaign, version) if version else list_random_labels(campaign)
-    only = None if chosen is None else list(chosen)
+    only, notes = choose_labels(campaign, version)
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
     labels = _Labels(campaign, names, resamples, seed, width, by_tag)
     measured: list[CriterionReport] = []
@@ -139,7 +138,6 @@ def measure_criteria(
                 found, of_tags = _measure_preference(labels, answers)
                 levels = levels._replace(preference=found, preference_by_tag=of_tags)
             measured.append(levels)
-    notes = [] if version else describe_sample(campaign, only)
     return MeasuredCriteria(campaign.name, schema.full_name, measured, notes)
 
 

@@ -7,8 +7,7 @@ from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAUL
 from annotations_app.domain.agreement.agreement_report import AgreementReport
 from annotations_app.domain.label_files import LabelCollector, read_label_file
 from annotations_app.labels.label_counts import LabelScope, list_personas, read_labels
-from annotations_app.labels.random_sample import describe_sample, list_random_labels
-from annotations_app.labels.versions import list_labels
+from annotations_app.labels.random_sample import choose_labels
 from annotations_app.models import Campaign
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
@@ -46,8 +45,7 @@ def measure_agreement(
     available = None
     notes: list[str] = []
     if campaign is not None:
-        only = list_labels(campaign, version) if version else list_random_labels(campaign)
-        notes = [] if version else describe_sample(campaign, only)
+        only, notes = choose_labels(campaign, version)
         scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk, only)]
         available = campaign.item_count
         basis = GOLD_BASIS_ITEMS if campaign.items.filter(gold=True).exists() else GOLD_BASIS_ADJUDICATED

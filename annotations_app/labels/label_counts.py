@@ -96,7 +96,7 @@ class LabelScope(NamedTuple):
     dataset: int
     persona_id: str
     campaign: int | None = None
-    only: tuple[int, ...] | None = None
+    only: list[int] | None = None
 
 
 class _PackedLabels(NamedTuple):
@@ -208,7 +208,7 @@ def _read_packed(
 def _labels_query(scope: LabelScope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
     kinds = sql.SQL("a.kind = {}").format(sql.Literal(kind))
     if scope.only is not None and kind == "label":
-        kinds = sql.SQL("a.id = ANY({}::bigint[])").format(sql.Literal(list(scope.only)))
+        kinds = sql.SQL("a.id = ANY({}::bigint[])").format(sql.Literal(scope.only))
     # Adjudicated labels are gold in every campaign.
     if scope.campaign is not None and kind != "adjudicated":
         kinds += sql.SQL(" AND a.campaign_id = {}").format(sql.Literal(scope.campaign))

@@ -1,11 +1,11 @@
 """The labels of a campaign that are a random sample: of its replies, where the most useful ones come first,
 and of annotators, where more are asked if the first differ."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Exists, Min, OuterRef, QuerySet
 
+from annotations_app.labels.versions import list_labels
 from annotations_app.models import Assignment, Campaign
 from datasets_app.domain.wording import format_count
 
@@ -27,23 +27,18 @@ def counts_all_labels(campaign: Campaign) -> bool:
     return campaign.order != Campaign.Order.USEFUL and campaign.max_overlap is None
 
 
-def list_random_labels(campaign: Campaign) -> tuple[int, ...] | None:
-    """Primary keys of the labels that figures of agreement are measured with; None for all."""
+def choose_labels(campaign: Campaign, version: int) -> tuple[list[int] | None, list[str]]:
+    """(primary keys of the labels that figures of agreement are measured with, or None for all; what these
+    leave out, for people): those of a ``version``, or if it is 0 a random sample. Raises UserError."""
+    if version:
+        return list_labels(campaign, version), []
     if counts_all_labels(campaign):
-        return None
+        return None, []
+    every = campaign.own_labels.filter(kind="label")
     # Of the first annotators of each reply: further ones are asked because these differ.
-    labels = campaign.own_labels.filter(kind="label").exclude(assignment__extra=True)
+    first = every.exclude(assignment__extra=True)
     turns = list_random_turns(campaign)
-    chosen = labels if turns is None else labels.filter(turn__in=turns)
-    return tuple(chosen.values_list("pk", flat=True))
-
-
-def describe_sample(campaign: Campaign, labels: Sequence[int] | None) -> list[str]:
-    """What figures of these labels leave out, for people; empty if nothing. ``labels`` are those of
-    :func:`list_random_labels`."""
-    if labels is None:
-        return []
-    others = campaign.own_labels.filter(kind="label").count() - len(labels)
+    chosen = list((first if turns is None else first.filter(turn__in=turns)).values_list("pk", flat=True))
     reasons = []
     if campaign.order == Campaign.Order.USEFUL:
         reasons.append("the most useful replies come first")
@@ -51,8 +46,8 @@ def describe_sample(campaign: Campaign, labels: Sequence[int] | None) -> list[st
         reasons.append(
             f"annotators after the first {campaign.overlap} are asked where those differ or are unsure"
         )
-    why = " and ".join(reasons)
-    return [
+    why, others = " and ".join(reasons), every.count() - len(chosen)
+    return chosen, [
         f"{why[0].upper()}{why[1:]}: {format_count(others, 'label')} of that kind aren’t counted here, "
-        f"because only the other {len(labels):,} are a random sample."
+        f"because only the other {len(chosen):,} are a random sample."
     ]

@@ -64,20 +64,16 @@ def find_version(campaign: Campaign, number: int) -> LabelVersion:
     return versions[number - 1]
 
 
-def select_version(campaign: Campaign, version: LabelVersion) -> QuerySet[Any]:
-    """The labels of a version, the latest of each annotator for each reply: who was asked again for another
-    reason, or after the guidelines were changed back, has several."""
+def list_labels(campaign: Campaign, number: int) -> list[int]:
+    """Primary keys of the labels of a version, the latest of each annotator for each reply: who was asked
+    again for another reason, or after the guidelines were changed back, has several. Raises UserError."""
+    version = find_version(campaign, number)
     who = "rater" if campaign.schema_id else "annotator"
     of_schema = {"schema": version.schema} if campaign.schema_id else {}
     rows = _made_by_annotators(campaign).filter(
         persona_digest=version.persona_digest, guidelines_digest=version.guidelines_digest, **of_schema
     )
-    return rows.order_by("turn", who, "-id").distinct("turn", who)
-
-
-def list_labels(campaign: Campaign, number: int) -> tuple[int, ...]:
-    """Primary keys of the labels of a version. Raises UserError."""
-    return tuple(select_version(campaign, find_version(campaign, number)).values_list("pk", flat=True))
+    return list(rows.order_by("turn", who, "-id").distinct("turn", who).values_list("pk", flat=True))
 
 
 def list_unchanged_criteria(campaign: Campaign) -> list[str]:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii import detection
 from datasets_app.domain.pii.detector import ID_NUMBER
 from datasets_app.domain.pii.keys import get_kind_by_key
 from datasets_app.domain.pii.policy import Policy
@@ -28,8 +29,6 @@ def find_values(text: str) -> list[str]:
         # in any country's words, before and behind, on the next line, in fields
         ("my passport number is A1234567, thanks", "A1234567"),
         ("Passport: 533380006 expires 2031-01-01", "533380006"),
-        ("A1234567 is my passport", "A1234567"),
-        ("U61141844 - that's my passport", "U61141844"),
         ("here is the passport you asked for:\nv69761509", "v69761509"),
         ("the passport on my account is BA7801208 and it says invalid", "BA7801208"),
         ('{"passport_no": "71CV70101"}', "71CV70101"),
@@ -46,7 +45,7 @@ def find_values(text: str) -> list[str]:
         ("mitt personnummer är 390907-4456", "390907-4456"),
         ("her er fødselsnummeret mitt: 29078848829", "29078848829"),
         ("henkilötunnus: 050887-845C", "050887-845C"),
-        ("QQ 12 34 56 C is my national insurance number", "QQ 12 34 56 C"),
+        ("my national insurance number is QQ 12 34 56 C", "QQ 12 34 56 C"),
         ("NHS number 943 476 5919", "943 476 5919"),
         ("my aadhaar is 2341 2341 2346 ok", "2341 2341 2346"),
         ("her SIN is 288 995 897", "288 995 897"),
@@ -68,8 +67,6 @@ def find_values(text: str) -> list[str]:
         ("the imei is 490154203237518", "490154203237518"),
         ("medical record number 00482913", "00482913"),
         ("tax id: 24-1780049", "24-1780049"),
-        ("2123 45670 1\nMedicare number", "2123 45670 1"),
-        ("use 2123 45670 1, my Medicare number", "2123 45670 1"),
         ("it won't take my license number on the site. I typed D1234567 twice", "D1234567"),
         ("tax number for the policy holder: 24-1780049", "24-1780049"),
         ("Meine Ausweisnummer ist LFM91ZXPV2.", "LFM91ZXPV2"),
@@ -88,6 +85,19 @@ def find_values(text: str) -> list[str]:
 def test_a_number_is_found_whole(text: str, value: str) -> None:
     assert find_values(text) == [value]
     assert any(match.kind == ID_NUMBER for match in find_all(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A1234567 is my passport", "A1234567"),
+        ("U61141844 - that's my passport", "U61141844"),
+        ("2123 45670 1\nMedicare number", "2123 45670 1"),
+        ("use 2123 45670 1, my Medicare number", "2123 45670 1"),
+    ],
+)
+def test_a_number_before_its_word_is_read_by_the_network(text: str, value: str) -> None:
+    assert [text[match.start : match.end] for match in detection.find_values(text)] == [value]
 
 
 def test_all_numbers_of_a_list_are_found() -> None:

@@ -15,7 +15,6 @@ from datasets_app.domain.pii.detector import (
     CREDENTIAL,
     CREDIT_CARD,
     CRYPTO_WALLET,
-    DATE_OF_BIRTH,
     EMAIL,
     IBAN,
     ID_NUMBER,
@@ -26,7 +25,6 @@ from datasets_app.domain.pii.detector import (
     Match,
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.rules.births import find_answered_dates
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
@@ -98,15 +96,6 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
-    DATE_OF_BIRTH: lazy_re.compile(
-        r"\b(?:date|day|month|year)s? of birth\b|\bbirth ?(?:date|day|year)|\bb-?day\b|\bd\.?o\.?b\b"
-        r"|\bborn\b(?! to\b)|geburt(?:s(?:datum|tag|jahr)|stag)|\bgeb(?:oren|\.)|naissance|\bnée?(?:\(e\))?\b"
-        r"|fecha de nac|\bnaci(?:ó|ste|do|da)\b|cumpleaños|data di nascita|\bnat[oa](?:/a)?\b|compleanno"
-        r"|data de nasc|\bnasce(?:u|ste)|\bnascid|geboorte|verjaardag|födelse|\bfödd|fødsels|\bfødt"
-        r"|syntymä|syntynyt|urodz|narozen|szület|doğum|lahir|рожден|родил|народж|γέννησ|γεννήθηκ"
-        r"|生年月日|出生|生日|誕生日|生まれ|생년월일|생일|태어나|ngày sinh|วันเกิด|לידה|الميلاد|الولادة|जन्म",
-        re.IGNORECASE,
-    ),
     EMAIL: re.compile(r"\be-?mail\b", re.IGNORECASE),
     CREDENTIAL: re.compile(
         r"\b(?:your|ur|the|current|new|old) (?:\w+ )?(?:password|passcode|passphrase|pin|otp|security code"
@@ -331,7 +320,6 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     ACCOUNT: _make_code_finder(_CODE_WORD, _MIN_ACCOUNT_DIGITS),
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
-    DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,
 }

@@ -302,12 +302,16 @@ def _is_name(word: str) -> bool:
 
 
 def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:
-    """Whether rules have found a value in the place of ``match``; of an address, maybe a part."""
+    """Whether rules have found a value in the place of ``match``; of an address or a date, maybe a part."""
     return any(
-        match.start < found.end and found.start < match.end
+        match.start < found.end and found.start < match.end and not _is_part(found, match)
         for found in by_rules
-        if not match.kind == found.kind == ADDRESS
     )
+
+
+def _is_part(found: Match, match: Match) -> bool:
+    has_more = match.start < found.start or found.end < match.end
+    return match.kind == found.kind and match.kind in (ADDRESS, DATE_OF_BIRTH) and has_more
 
 
 def _split_identifier(text: str) -> str:

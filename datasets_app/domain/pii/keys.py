@@ -99,9 +99,10 @@ def _begins_with_a_name(value: str) -> bool:
 
 _KEYS_BY_KIND = {
     EMAIL: "email emailaddress mail useremail customeremail contactemail replyto",
-    PHONE: "phone phonenumber phoneno telephone telephonenumber tel mobile mobilenumber mobileno mobilephone "
-    "cell cellphone cellnumber landline fax faxnumber whatsapp whatsappnumber msisdn homephone workphone "
-    "officephone contactphone contactnumber customerphone userphone callerid callernumber",
+    PHONE: "phone phonenumber phoneno telephone telephonenumber tel telefono mobile mobilenumber "
+    "mobileno mobilephone cell cellphone cellnumber landline fax faxnumber whatsapp "
+    "whatsappnumber msisdn homephone workphone officephone contactphone contactnumber "
+    "customerphone userphone callerid callernumber",
     SSN: "ssn socialsecuritynumber socialsecurity",
     # Further ones are the words of rules/id_formats.txt.
     ID_NUMBER: "sin tin ein vin vinno nin nid pan nie fin passportid licenseid plate licenseplatenumber vrn "
@@ -125,27 +126,15 @@ _KEYS_BY_KIND = {
     "withdrawaladdress payoutaddress",
     MAC: "mac macaddress macaddr hwaddr hwaddress hardwareaddress ethernetaddress bssid wifimac "
     "bluetoothaddress",
-    HANDLE: "username nickname nick handle userhandle screenname login loginname loginid userlogin "
-    "gamertag gamername "
-    "playername profilename accountname preferredusername twitter twitterhandle twitterusername instagram "
-    "instagramhandle instagramusername insta discord discordtag discordusername discordhandle telegram "
-    "telegramhandle telegramusername discordname discorduser discordid reddit redditname authorlogin "
-    "ownerlogin skype skypeid skypename snapchat tiktok tiktokhandle githubusername "
-    "githublogin githubhandle redditusername reddituser steamid psnid xboxgamertag battletag wechatid kik "
-    "mastodon mastodonhandle blueskyhandle socialhandle ircnick benutzername nutzername usuario utente "
-    "pseudo "
-    "identifiant gebruikersnaam brugernavn brukernavn anvandarnamn kayttajatunnus kullaniciadi logowanie "
-    "uzytkownik ig "
-    "iguser instauser instaname snap snapname tg tgusername telegramid tiktokuser tiktokusername xhandle "
-    "xuser twitteruser "
-    "facebookusername fbusername twitch twitchname twitchuser twitchchannel youtubehandle psn psnname "
-    "xbox xboxlive steam "
-    "steamname epicid epicname riotid summonername ign ingamename minecraftname robloxname robloxuser "
-    "gitlabusername "
-    "linkedinhandle bluesky bsky venmo venmohandle cashtag cashapp slackhandle slackuser forumname "
-    "forumuser forumnick "
-    "playertag playerhandle membername memberhandle accounthandle accountuser accountlogin webuser "
-    "webusername weblogin portaluser portallogin uname usr ruser logname authuser remoteuser actorname",
+    HANDLE: "nick handle login loginid userlogin gamername playername profilename accountname twitter "
+    "instagram insta discord telegram discordname discordid reddit redditname authorlogin "
+    "ownerlogin skype skypeid skypename snapchat tiktok steamid psnid battletag wechatid kik "
+    "mastodon benutzername nutzername usuario utente pseudo identifiant gebruikersnaam brugernavn "
+    "brukernavn anvandarnamn kayttajatunnus kullaniciadi logowanie uzytkownik ig instaname snap "
+    "snapname tg telegramid twitch twitchname twitchchannel psn psnname xbox xboxlive steam "
+    "steamname epicid epicname riotid summonername ign ingamename minecraftname robloxname "
+    "bluesky bsky venmo cashtag cashapp forumname playerhandle membername accounthandle "
+    "accountuser accountlogin uname usr ruser logname authuser remoteuser actorname",
     ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress "
     "billingaddress deliveryaddress "
     "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 "
@@ -155,15 +144,12 @@ _KEYS_BY_KIND = {
     "codepostal codigopostal zippostalcode housenumber aptnumber apartmentnumber anschrift adresse strasse "
     "strassehausnummer hausnummer postleitzahl rue direccion calle indirizzo via endereco rua logradouro "
     "adres straat adress gatuadress ulica kodpocztowy addresscity",
-    DATE_OF_BIRTH: "dob dateofbirth birthdate birthday bday birthdt dateofbirthiso birthyear "
-    "yearofbirth yob birth "
-    "bornon borndate patientdob customerdob userdob geburtsdatum geburtstag datedenaissance datenaissance "
-    "fechadenacimiento fechanacimiento datadinascita datanascita datadenascimento datanascimento "
-    "geboortedatum "
-    "fodelsedatum dataurodzenia born birthtimestamp bdate datebirth dtbirth dtnasc datanasc fechanac "
-    "fecnac fnac nacimiento "
-    "nascimento nascita naissance ddn gebdatum gebdat geburtsjahr geboortedat fodselsdato syntymaaika "
-    "dogumtarihi tanggallahir tgllahir birthdaydate",
+    DATE_OF_BIRTH: "bday birthdt dateofbirthiso birthyear yearofbirth yob birth bornon borndate geburtstag "
+    "datedenaissance fechadenacimiento fechanacimiento datadinascita datanascita datadenascimento "
+    "datanascimento fodelsedatum dataurodzenia born birthtimestamp bdate datebirth dtbirth dtnasc "
+    "datanasc fechanac fecnac fnac nacimiento nascimento nascita naissance ddn gebdatum gebdat "
+    "geburtsjahr geboortedat fodselsdato syntymaaika dogumtarihi tanggallahir tgllahir "
+    "birthdaydate",
     ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
     "advertisingid idfa gaid visitorid anonymousid userkey usernumber externaluserid",
 }
@@ -181,27 +167,11 @@ _SENDER_KEYS = frozenset(
     "seller follower poster opponent invitedby".split()
 )
 # customer_username, forum_nick, insured_dob
-_ENDINGS = (
-    (
-        (
-            "username",
-            "screenname",
-            "nickname",
-            "gamertag",
-            "userhandle",
-            "socialhandle",
-            "loginname",
-            "discordtag",
-            "callsign",
-            "playertag",
-        ),
-        HANDLE,
-    ),
-    (
-        ("dob", "birthdate", "dateofbirth", "birthday", "geburtsdatum", "geboortedatum", "datenaissance"),
-        DATE_OF_BIRTH,
-    ),
-)
+_ENDINGS = {
+    HANDLE: "username screenname nickname gamertag userhandle socialhandle loginname discordtag callsign "
+    "playertag",
+    DATE_OF_BIRTH: "dob birthdate dateofbirth birthday geburtsdatum geboortedatum datenaissance",
+}
 # instagram_user, ighandle, steam_account: the platform, and what the name on it is called.
 _PLATFORMS = (
     "twitter|x|instagram|insta|ig|discord|telegram|tg|snapchat|snap|tiktok|tt|github|gitlab|bitbucket|reddit|steam|psn"
@@ -212,6 +182,7 @@ _PLATFORMS = (
 _NAMES_ON_PLATFORMS = "user|username|handle|nick|nickname|tag|login|alias|acct|loginname|screenname|usr|uname"
 _PLATFORM_KEY = re.compile(rf"(?:\w{{1,12}})?(?:{_PLATFORMS})(?:{_NAMES_ON_PLATFORMS})")
 _KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
+_KIND_BY_ENDING = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
 # A tag is often a key and a value: agent:maria.
 _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
     "user": HANDLE,
@@ -300,7 +271,8 @@ def _may_be_address(key: str, value: str) -> bool:
 def parse_tag_kind(tag: str) -> tuple[str, int] | None:
     """``customer:4711`` → the class of the value and where it begins."""
     key, sign, value = tag.partition(":")
-    kind = _KIND_BY_TAG_KEY.get(_normalize_key(key)) if sign and value else None
+    normalized = _normalize_key(key)
+    kind = (_KIND_BY_TAG_KEY.get(normalized) or _find_kind_by_parts(normalized)) if sign and value else None
     return (kind, len(key) + 1) if kind else None
 
 
@@ -308,9 +280,14 @@ def parse_tag_kind(tag: str) -> tuple[str, int] | None:
 def _find_kind(key: str) -> str | None:
     normalized = _normalize_key(key)
     kind = _KIND_BY_KEY.get(normalized) or (ID_NUMBER if names_number(normalized) else None)
-    if kind is None and _PLATFORM_KEY.fullmatch(normalized):
+    return kind or _find_kind_by_parts(normalized)
+
+
+def _find_kind_by_parts(key: str) -> str | None:
+    """The class of a key such as "forum_nick" or "insured_dob"."""
+    if _PLATFORM_KEY.fullmatch(key):
         return HANDLE
-    return kind or next((kind for endings, kind in _ENDINGS if normalized.endswith(endings)), None)
+    return next((kind for ending, kind in _KIND_BY_ENDING.items() if key.endswith(ending)), None)
 
 
 @lru_cache(maxsize=4096)

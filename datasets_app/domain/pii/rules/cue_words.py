@@ -9,15 +9,6 @@ _LETTERS = bytes(
 )
 
 
-def make_cues(words: str) -> frozenset[bytes]:
-    """Words as :func:`split_letters` has them: small, all in capitals, or with one."""
-    return frozenset(
-        form.encode().translate(_LETTERS)
-        for word in words.split()
-        for form in (word, word.upper(), word.capitalize())
-    )
-
-
 @lru_cache(maxsize=1)
 def split_letters(encoded: bytes) -> frozenset[bytes]:
     """The words of a text in UTF-8, ASCII in small letters: split once for all rules."""

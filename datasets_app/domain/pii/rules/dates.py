@@ -1,12 +1,10 @@
 """Dates as people write them: numeric, ISO, with the month as a word of some twenty languages.
 
-The rules for dates of birth look for them behind a word that says what a date is, and a judged date is asked
-whether it is of a range; so each pattern is matched at a few places of a text, and never searched for
-throughout it.
+They are looked for behind a label and beside a name, and a judged date is asked whether it is of a range; so
+each pattern is matched at a few places of a text, and never searched for throughout it.
 """
 
 import re
-from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 
@@ -40,8 +38,8 @@ _MONTHS_TEXT = """
     ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου
     νοεμβρίου δεκεμβρίου
 """
-MONTH_NAMES = frozenset(_MONTHS_TEXT.split())
-_MONTH = rf"(?:{'|'.join(sorted(MONTH_NAMES, key=len, reverse=True))})(?![^\W\d_])"
+_MONTH_NAMES = frozenset(_MONTHS_TEXT.split())
+_MONTH = rf"(?:{'|'.join(sorted(_MONTH_NAMES, key=len, reverse=True))})(?![^\W\d_])"
 _ORDINALS = (
     r"(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
     r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"
@@ -86,24 +84,7 @@ _DATE_FORMS = (
     # 3-V-1980
     rf"\d{{1,2}}[-/. ]{_ROMAN_MONTH}[-/. ]{_YEAR}{_END}",
 )
-_DATE = lazy_re.compile(rf"(?<!\d)(?<!\d[.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
-# 3.5., 3/5, 03-05: what a birthday is, and most other things are.
-_DAY_AND_MONTH = re.compile(r"(?<![\w.,/:-])(\d{1,2})[./-](\d{1,2})\.?(?![\w/-]|[.,:]\d)")
-_COMPACT_DATE = re.compile(
-    rf"(?<![A-Za-z0-9_])(?:{_FULL_YEAR}[01]\d[0-3]\d|[0-3]\d[0-3]\d{_FULL_YEAR}|[0-3]\d[0-3]\d\d\d"
-    r"|\d\d[01]\d[0-3]\d)(?![\w-])"
-)
-_YEAR_ALONE = lazy_re.compile(
-    rf"(?<![A-Za-z0-9_])(?<!\d[.,/:-]){_FULL_YEAR}(?:[ ]?[年년]|(?![A-Za-z0-9_-]|[./:,]\d))|{_SPELLED_YEAR}",
-    re.IGNORECASE,
-)
-_SHORT_YEAR = re.compile(r"(?<!\w)['’]?\d\d(?![\w'’%-]|[.,:/]\d)")
-_SPOKEN_DATE = re.compile(
-    rf"(?:(?:zero|oh|o|{_ONES}|{_TENS}|{_TEENS}|hundred|thousand|double)[ ,-]{{1,2}}){{3,8}}(?:{_ONES}"
-    rf"|{_TENS}|{_TEENS}|zero|oh)"
-    r"(?![^\W_])",
-    re.IGNORECASE,
-)
+DATE = lazy_re.compile(rf"(?<!\d)(?<!\d[.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
 # Roughly a date, and what joins the two ends of a range: 3.8. - 17.8.2026, 2025-03-03 to 2025-03-10.
 _ROUGH_DATE = (
     r"(?:\d{1,4}[./年-] ?\d{1,2}(?:[./月-] ?\d{1,4}|[.月])?日?"
@@ -122,64 +103,10 @@ _NUMBER = re.compile(r"\d+")
 _ENDS_IN_YEAR = lazy_re.compile(rf"[ -]{_SPELLED_YEAR}\Z", re.IGNORECASE)
 
 
-_FIRST_WORDS = frozenset(_MONTHS_TEXT.split()) | frozenset(
-    """
-    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
-    fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth twenty thirty forty fifty sixty
-    seventy eighty
-    ninety one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen
-    eighteen nineteen zero oh o double 昭和 平成 大正 令和
-    """.split()
-)
-_FIRST_WORD = re.compile(r"[^\W\d_]{1,14}")
-
-
-def may_start_date(text: str, place: int) -> bool:
-    """Whether a date may begin there, by its first sign or word: most words are told by that."""
-    if text[place].isdigit() or text[place] in "'’":
-        return True
-    word = _FIRST_WORD.match(text, place)
-    return word is not None and word[0].lower() in _FIRST_WORDS
-
-
 def match_date(text: str, start: int) -> int | None:
     """The end of the date that begins at ``start``, if one does: of day and month, or month and year."""
-    found = _DATE.match(text, start)
-    return found.end() if found and _is_in_calendar(found[0]) else None
-
-
-def match_compact_date(text: str, start: int) -> int | None:
-    """The same for 19800503, 03051980 and 030580, which only a word before them tells to be dates."""
-    found = _COMPACT_DATE.match(text, start)
-    return found.end() if found else None
-
-
-def match_year(text: str, start: int) -> int | None:
-    found = _YEAR_ALONE.match(text, start)
-    return found.end() if found else None
-
-
-def match_short_year(text: str, start: int) -> int | None:
-    """Of "born in 84", which any number may follow."""
-    found = _SHORT_YEAR.match(text, start)
-    return found.end() if found else None
-
-
-def match_day_and_month(text: str, start: int) -> int | None:
-    """Of "birthday: 3/5", which may be anything elsewhere."""
-    found = _DAY_AND_MONTH.match(text, start)
-    if found is None:
-        return None
-    numbers = [int(found[1]), int(found[2])]
-    return found.end() if 0 < min(numbers) <= 12 and max(numbers) <= 31 else None
-
-
-def match_spoken_date(text: str, start: int) -> int | None:
-    """Of "two four nineteen sixty two": at least four numbers as words."""
-    found = _SPOKEN_DATE.match(text, start)
-    return found.end() if found else None
+    found = DATE.match(text, start)
+    return found.end() if found and is_in_calendar(found[0]) else None
 
 
 def has_year(date: str) -> bool:
@@ -193,13 +120,6 @@ def has_year(date: str) -> bool:
     )
 
 
-def find_dates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Every date in ``text[start:end]``."""
-    for found in _DATE.finditer(text, start, end):
-        if _is_in_calendar(found[0]):
-            yield found.span()
-
-
 def is_of_range(text: str, start: int, end: int) -> bool:
     """Whether the date there is one end of a range, or all of it."""
     return (
@@ -209,7 +129,7 @@ def is_of_range(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_in_calendar(date: str) -> bool:
+def is_in_calendar(date: str) -> bool:
     """Whether its numbers may be a day and a month: 45/67/89 and 13/31/80 are none."""
     numbers = [int(number) for number in _NUMBER.findall(date.partition("T")[0])]
     if len(numbers) < 3:

@@ -11,19 +11,17 @@ from typing import NamedTuple
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
-    ADDRESS,
     CREDENTIAL,
     CRYPTO_WALLET,
-    DATE_OF_BIRTH,
     EMAIL,
     HANDLE,
     HOST,
+    IBAN,
     ID_NUMBER,
     JUDGED_KINDS,
     MAC,
     PATH,
     PATTERN_KINDS,
-    PHONE,
     URL,
     Match,
 )
@@ -31,16 +29,14 @@ from datasets_app.domain.pii.encodings import MAX_DEPTH, decode_escapes, find_en
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
-    births,
     credentials,
     handles,
     hosts,
     id_numbers,
+    labels,
     mac_addresses,
     paths,
     patterns,
-    postal_codes,
-    spelled_numbers,
     urls,
     wallets,
 )
@@ -88,12 +84,10 @@ def _find_values_in_url(text: str) -> list[Match]:
 # A further class of personal data is a module of its own in this package, and a line here.
 _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({ID_NUMBER}), id_numbers.may_hold, id_numbers.search_folded),
-    _Search(frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded),
     _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
     _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded),
-    _Search(frozenset({ADDRESS}), postal_codes.may_hold, postal_codes.search_folded),
+    _Search(labels.KINDS, labels.may_hold, labels.search_folded),
     _Search(frozenset({HANDLE}), handles.may_hold, handles.search_folded),
-    _Search(frozenset({DATE_OF_BIRTH}), births.may_hold, births.search_folded),
     # Every address of the web has an unusual sign.
     _Search(
         frozenset({URL}),
@@ -163,10 +157,12 @@ def _search_folded(folded: str, encoded: bytes, kinds: frozenset[str]) -> list[M
     blank = blank_protected(blank_placeholders(folded), protected)
     for search in searches:
         found += search(blank)
+    if any(match.kind in (ACCOUNT, IBAN) for match in found):
+        found += labels.find_bank_codes(blank)
     if not found:
         return found
     found = drop_protected(_drop_credentials_of_wallets(found), protected)
-    return [match for match in found if match.kind in kinds]
+    return list(dict.fromkeys(match for match in found if match.kind in kinds))
 
 
 def _get_place(match: Match) -> tuple[int, int]:

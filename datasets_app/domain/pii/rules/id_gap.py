@@ -2,8 +2,6 @@
 
 import re
 
-from datasets_app.domain import lazy_re
-
 _MAX_WORDS_ASIDE = 4  # "the passport of my husband John is …"
 
 _VERBS = frozenset(
@@ -58,17 +56,6 @@ _DIGIT = re.compile(r"[0-9]")
 _POSSESSIVES = (
     "my|our|his|her|their|your|ur|mi|tu|su|mon|ma|votre|mein|meine|meinen|ihr|ihre|meu|minha|seu|sua|mio|tuo"
     "|suo|mia|mój|moja|moje|mijn|mitt|min|benim"
-)
-# Between a number and the cue after it: " is my ", " (", " - that's my ".
-LINK_BACK = lazy_re.compile(
-    r"(?:[\s,;:–-]{0,3}\(|\s?(?:[–-]{1,2}|<-+|←|\|)\s?(?:(?:that|it|this)[’']?s? (?:is )?)?"
-    r"|\s?[,:;=>]\s(?=(?:my|our|his|her|their|mi|mon|mein|meine|meu|mio|mia)\s)"
-    r"|[\s,]{0,3}(?:is|was|as|are|for|being|es|est|ist|é|è|to|jest|är|er|on|je|este|als|como|come|that[’']s)"
-    r"\s)[\s\"'’]{0,2}"
-    rf"(?:(?:{_POSSESSIVES}|the|an?|le|la|el|il|o|de|die|der|das|no|num(?:ber|éro|er)|n[uú]mero"
-    rf"|nummer)\s){{0,3}}"
-    r"(?:[^\W\d_]{2,15}\s)?\Z",
-    re.IGNORECASE,
 )
 # Before a cue: "my ", "the customer's ", "her German ".
 OWNER = re.compile(rf"(?:\b(?:{_POSSESSIVES})|['’]s)\s(?:\w{{3,12}}\s)?\Z", re.IGNORECASE)

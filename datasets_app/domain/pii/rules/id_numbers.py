@@ -1,9 +1,9 @@
 """Numbers of identity documents, tax, licenses, health and vehicles, of some fifty countries.
 
-A number counts after (or before) a word that announces it if it looks like one, mistyped ones too; further
-away, in the same or the neighboring line, if its shape is the announced one or its check digits agree.
-Without a word only forms count that nothing else has. Texts come folded to ASCII digits, their placeholders
-blanked.
+A number counts behind a word that announces it if it looks like one, mistyped ones too; further away, in the
+same or the next line, if its shape is the announced one or its check digits agree. Without a word only forms
+count that nothing else has; before its word a number is for the network. Texts come folded to ASCII digits,
+their placeholders blanked.
 """
 
 import re
@@ -21,7 +21,7 @@ from datasets_app.domain.pii.rules.id_formats import (
     find_cues,
     load_tables,
 )
-from datasets_app.domain.pii.rules.id_gap import COUNTING_WORDS, FILLERS, LINK_BACK, OTHER_NOUNS, OWNER, Gap
+from datasets_app.domain.pii.rules.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER, Gap
 from datasets_app.domain.pii.rules.id_values import (
     COMPACT_DATE,
     DIGIT,
@@ -54,7 +54,6 @@ _LAST_WORD = re.compile(r"([^\W_]+)[\s:#]{0,3}\Z")
 _MAX_GROUPS = 10
 _REACH = 60  # characters between a cue and the value
 _MAX_WORDS_BETWEEN = 7
-_WORDS_OR_VALUE = re.compile(r"[0-9:=]|(?:\w+\W+){3}")
 
 _LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
 
@@ -149,11 +148,6 @@ def _find_announced(text: str, cue: Cue) -> Iterator[tuple[int, int]]:
     if _is_spent(text, cue):
         return
     found = _find_after(text, cue, cue.end, is_list=False)
-    if found is None:
-        before = _find_before(text, cue)
-        if before is not None:
-            yield before
-        return
     count = 0
     while found is not None and count < _MAX_GROUPS:
         yield found
@@ -241,46 +235,4 @@ def _is_possessed(text: str, cue: Cue) -> bool:
     before = text[max(0, cue.start - 20) : cue.start]
     return bool(OWNER.search(before)) or (
         text[cue.end : cue.end + 1] in ("=", ":") and not before.rpartition("\n")[2].strip(" \t\"'{-*")
-    )
-
-
-def _find_before(text: str, cue: Cue) -> tuple[int, int] | None:
-    """A number that the cue follows: "A1234567 is my passport", "12345678Z (NIF)"."""
-    start = max(0, cue.start - _REACH - MAX_VALUE_CHARACTERS)
-    window = text[start : cue.start]
-    link = LINK_BACK.search(window)
-    limit = start + (link.start() if link else len(window))
-    groups = [group for group in GROUP.finditer(text, start, limit) if group.end() <= limit]
-    for number, group in enumerate(groups):
-        if "\n\n" in text[group.end() : cue.start] or _ends_cue(text[group.end() : cue.start]):
-            continue
-        before = groups[number - 1][0].lower() if number else ""
-        for value in read_values(text, group):
-            is_near = (link is not None and value.end == limit) or _is_line_before(text, value, cue)
-            if value.end > limit:
-                continue
-            for form in cue.formats:
-                if before not in OTHER_NOUNS and _is_announced_before(text, value, form, cue, is_near):
-                    return value.start, value.end
-    return None
-
-
-def _is_line_before(text: str, value: Value, cue: Cue) -> bool:
-    """A value in a line of its own, and what it is in the next one: 2123 45670 1, Medicare number."""
-    return (
-        text[value.end : cue.start].strip(" ") == "\n"
-        and not text[max(0, value.start - _REACH) : value.start].rpartition("\n")[2].strip()
-        and not _WORDS_OR_VALUE.search(text[cue.end : cue.end + _REACH].partition("\n")[0])
-    )
-
-
-def _is_announced_before(text: str, value: Value, form: IdFormat, cue: Cue, is_near: bool) -> bool:
-    fits, is_code = form.fits(value.plain), looks_like_code(text, value, form)
-    is_meant = fits and (cue.strength == Strength.CAPITALS or _is_possessed(text, cue))
-    if is_near and is_code and (cue.strength >= Strength.DOCUMENT or is_meant):
-        return True
-    if form.is_wide or not fits or not form.checks or cue.strength == Strength.WORD or not is_code:
-        return False
-    return not _is_of_something_else(text, value.start) and is_checked(
-        form.checks, text[value.start : value.end]
     )

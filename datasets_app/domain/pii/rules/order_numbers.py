@@ -7,11 +7,9 @@ told to. Formats of a company's own are better: see custom_patterns.py.
 import re
 
 from datasets_app.domain.pii.detector import ORDER_NUMBER, Match
-from datasets_app.domain.pii.rules import account_words
-from datasets_app.domain.pii.rules.cue_words import make_words
-from datasets_app.domain.pii.rules.cues import Window
+from datasets_app.domain.pii.rules.labels import find_labeled, make_label
 
-_THINGS = make_words("""
+_THINGS_TEXT = """
     order orders ordered ticket tickets case cases track tracking transaction invoice booking reservation
     confirmation parcel shipment package delivery consignment waybill awb rma return claim incident voucher
     reference ref
@@ -26,8 +24,7 @@ _THINGS = make_words("""
     παραγγελία παραγγελίας δέμα τιμολόγιο sipariş siparişim kargo takip fatura заказ заказа посылка посылки
     накладная бронь замовлення посилка ттн đơn hàng vận pesanan resi faktur 订单 訂單 快递 快遞 运单 注文
     伝票 追跡 予約 주문 송장 운송장 예약 طلب الطلب شحنة طلبية הזמנה משלוח ऑर्डर คำสั่งซื้อ พัสดุ
-""")
-_MAX_WORDS_BETWEEN = 5
+"""
 _VALUE = re.compile(
     r"(?<![A-Za-z0-9_@./$€£¥-])(?=[A-Za-z0-9/_-]{5})(?=(?:[A-Za-z/_-]*[0-9]){3})"
     r"[A-Za-z0-9]+(?:[-/_][A-Za-z0-9]+){0,6}(?![A-Za-z0-9_@]|[.,][0-9]| ?[%€£$¥])"
@@ -36,26 +33,18 @@ _DATE = re.compile(r"(?:19|20)\d\d[-/]\d\d?[-/]\d\d?|\d\d?[-/]\d\d?[-/](?:19|20)
 _MAX_CHARACTERS = 40
 
 
+_LABEL = make_label(
+    ORDER_NUMBER,
+    "|".join(_THINGS_TEXT.split()),
+    _VALUE,
+    lambda value: len(value) <= _MAX_CHARACTERS and not _DATE.fullmatch(value),
+)
+
+
 class OrderNumbers:
     """A detector of these numbers."""
 
     kinds = frozenset({ORDER_NUMBER})
 
     def find(self, text: str) -> list[Match]:
-        return [
-            Match(ORDER_NUMBER, match.start(), match.end())
-            for match in _VALUE.finditer(text)
-            if len(match[0]) <= _MAX_CHARACTERS
-            and not _DATE.fullmatch(match[0])
-            and _is_announced(Window(text, match.start(), match.end()))
-        ]
-
-
-def _is_announced(window: Window) -> bool:
-    """Whether such a word stands before it, with nothing between but what leads to a number."""
-    for token in window.list_tokens_before()[:_MAX_WORDS_BETWEEN]:
-        if token in _THINGS:
-            return True
-        if token.rstrip("º") not in account_words.NUMBER_WORDS and token not in account_words.FILLERS:
-            return False
-    return False
+        return list(find_labeled(text, [_LABEL]))

@@ -2,10 +2,17 @@
 
 import re
 
-from datasets_app.domain.pii.rules import account_words, phone_cues
+from datasets_app.domain.pii.rules.cue_words import make_words
 
 # Right before a number they leave no doubt.
-OTHER_WORDS = (phone_cues.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
+_OTHER_WORDS = make_words("""
+    $ % amount auftragsnummer balance barcode bestelling bestellnummer booking build bytes case cases
+    codes commande commit confirmation cost date epoch error factura facture factuurnummer fattura
+    followers hash invoice invoices isbn log logs model order ordered orders ordine otp package parcel
+    passport pedido pin postcode price rechnungsnummer records sendungsnummer serial shipment sku ticket
+    tickets timestamp total track tracking transaction transactions users version zamówienia zip £ ¥
+    заказа € 注文 訂單 订单 주문
+""")
 # print(42150373126)
 _CALL = re.compile(r"\w\(\Z")
 # "product_id": "9832717871": what a key says is for rules, here as in metadata.
@@ -24,5 +31,10 @@ def is_of_thing(text: str, start: int, end: int) -> bool:
     after = text[end : end + _MAX_NEAR_CHARACTERS]
     if not any(map(str.isalpha, before + after)):
         return True
-    words = text[max(0, start - 24) : start].lower().replace(":", " ").split()[-3:]
-    return not OTHER_WORDS.isdisjoint(words) or ("://" in before and "://" in before.split()[-1])
+    return follows_other_word(text, start, 3) or ("://" in before and "://" in before.split()[-1])
+
+
+def follows_other_word(text: str, start: int, reach: int) -> bool:
+    """Whether one of the last ``reach`` words before a number is that of another: "order no. 63202"."""
+    words = text[max(0, start - 24) : start].lower().replace(":", " ").split()
+    return not _OTHER_WORDS.isdisjoint(words[-reach:])

@@ -23,7 +23,7 @@ from datasets_app.domain.pii.detector import (
 )
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.placeholders import blank_placeholders
-from datasets_app.domain.pii.rules.accounts import find_bank_codes
+from datasets_app.domain.pii.rules import labels
 from datasets_app.domain.pii.rules.emails import find_emails
 from datasets_app.domain.pii.rules.numbers import find_numbers
 
@@ -165,7 +165,9 @@ def find_patterns(text: str) -> list[Match]:
     Addresses that are written out ("jane [at] acme (dot) com") are left to ``rules.find_all``.
     """
     folded, encoded = fold_and_encode(text)
-    found = search_folded(folded, encoded)
+    found = merge_matches(
+        [*search_folded(folded, encoded), *labels.search_folded(blank_placeholders(folded))]
+    )
     return map_to_original(text, found) if found and folded is not text else found
 
 
@@ -202,8 +204,6 @@ def _find_all_numbers(text: str, encoded: bytes, squeezed: bytes) -> list[Match]
         b"0000000000" in squeezed or b"a00" in encoded.translate(_LETTERS_AND_DIGITS)
     ):
         found += find_ibans(text)
-    if any(kind in (ACCOUNT, IBAN) for kind, _, _ in found):
-        found += find_bank_codes(text)
     return [Match(*number) for number in found]
 
 

@@ -1,16 +1,10 @@
-"""Telephone numbers, by how they are written or by a word before them.
-
-In a clear national or international form, one counts by itself. Any other counts where a word before it, or
-on the line above, says that it is one; what other words say is for the network.
-"""
+"""Telephone numbers by how they are written: in a clear national or international form."""
 
 import re
 from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import PHONE
-from datasets_app.domain.pii.rules.cues import Window
-from datasets_app.domain.pii.rules.phone_cues import announces_phone
 
 Span = tuple[str, int, int]  # kind, start, end
 
@@ -30,21 +24,19 @@ def count_digits(value: str) -> int:
     return len(_NOT_DIGITS.sub("", value))
 
 
-# --- told by how they are written -------------------------------------------------------------
-
-_EXTENSION = r"(?:,? {0,2}(?:ext\.?|extension|x|#) {0,2}\d{1,6})?"
+EXTENSION = r"(?:,? {0,2}(?:ext\.?|extension|x|#) {0,2}\d{1,6})?"
 _NUMBER_START = rf"(?<![{_W}+])(?<!\d[-./:])(?<!\d\()(?<!\d )"
-_NUMBER_END = _EXTENSION + rf"(?![{_W}]|[-./]\d| \d)"
+_NUMBER_END = EXTENSION + rf"(?![{_W}]|[-./]\d| \d)"
 _SHAPES = (
     # +49 151 64003691, +(44) 20 7946 0958
     re.compile(
-        rf"(?<![{_W}+])\(?\+\(?[1-9](?:[ .\-/()]{{0,2}}\d){{7,14}}" + _EXTENSION + rf"(?![{_W}]|[-.]\d)"
+        rf"(?<![{_W}+])\(?\+\(?[1-9](?:[ .\-/()]{{0,2}}\d){{7,14}}" + EXTENSION + rf"(?![{_W}]|[-.]\d)"
     ),
     # (508) 777-8189 ext. 14, 1-800-555-0199, 454.520.3028, 443 428 9089, 212/555-0198
     lazy_re.compile(
         _NUMBER_START
         + r"(?:1[ .-])?(?:\(\d{3}\)[ -]{0,2}|\d{3}[-./]|[2-9]\d{2} )\d{3}(?:[-. ]| - )\d{4}"
-        + _EXTENSION
+        + EXTENSION
         + rf"(?![{_W}]|[-./]\d|-[A-Z]| \d{{3}})"
     ),
     # 020 7320 4716, 0151/64003691, 06 12 34 56 78, (030) 28685478
@@ -78,58 +70,3 @@ def _could_be_dialed(value: str) -> bool:
         # 021 123 456 and 030/901820 have nine; a row of numbers may have as many.
         return 10 <= digits <= 12 or (digits == 9 and _NINE_DIGITS.match(value) is not None)
     return digits >= 8
-
-
-# --- told by the words around them ------------------------------------------------------------
-
-_PLAIN_NUMBER = re.compile(
-    rf"(?<![{_W}$€£¥-])(?<!\d[.,:])\+?\(?\d[\d ().\-/]{{4,20}}\d{_EXTENSION}(?![{_W}]|[-.,:]\d| ?[%€$£])"
-)
-_MIN_DIGITS, _MAX_DIGITS = 6, 15
-_BARE_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
-_DECIMAL = re.compile(r"(?!0\d)\d+\.\d+")
-# Also ranges of amounts: 13.000-20.000.
-_VERSION_OR_TIMES = re.compile(
-    r"(?!\d\d\.\d\d\.\d\d\.\d\d)\d{1,2}(?:\.\d{1,5}){3}"
-    r"|[1-9]\d{0,2}(?:\.\d{3})+ ?- ?\d{1,3}(?:\.\d{3})+"
-    r"|(?:[01]?\d|2[0-4])[.:]?(?:00|15|30|45) ?- ?(?:[01]?\d|2[0-4])[.:]?(?:00|15|30|45)"
-)
-_UNIT = re.compile(
-    r" ?(?:[mµn]?s|secs?|seconds?|minutes?|[kmgt]?b|bytes?|k?m|km/h|kg|usd|eur|gbp|rs|inr|dollars?|euros?)\b",
-    re.IGNORECASE,
-)
-_FOURS = re.compile(r"\d{4}\.\d{4}")
-# "reach 1000000 users" counts something.
-_MAX_COUNTED_DIGITS = 8
-_COUNTED_NOUN = lazy_re.compile(
-    r" (?!at|on|or|and|if|after|before|from|any|when|until|till|please|thanks|asap|today|tomorrow|now|for|but"
-    r"|to|with|in|as|then|instead|between|during|is|again|ext|it|i|my|so|because|this|that|he|she|we|they"
-    r"|you|directly)[a-z]"
-)
-
-
-def find_announced_phones(text: str, start: int, end: int, window: Window) -> Iterator[Span]:
-    """Numbers in ``text[start:end]`` that words in its window say are telephone numbers."""
-    if not announces_phone(window):
-        return
-    for match in _PLAIN_NUMBER.finditer(text, max(0, start - 2), end + LOOKAHEAD_CHARACTERS):
-        first, last = match.span()
-        if first >= end:
-            return
-        if match[0][0] == "(" and ")" not in match[0]:
-            first += 1
-        if _is_said_to_be_phone(text[first:last], text[last : last + 40]):
-            yield PHONE, first, last
-
-
-def _is_said_to_be_phone(value: str, after: str) -> bool:
-    number = re.split("[ex#]", value)[0].strip(" ,")
-    digits = _NOT_DIGITS.sub("", number)
-    if not _MIN_DIGITS <= len(digits) <= _MAX_DIGITS or DATE.match(number):
-        return False
-    if _VERSION_OR_TIMES.fullmatch(number) or _UNIT.match(after):
-        return False
-    if _BARE_DATE.fullmatch(number) or (_DECIMAL.fullmatch(number) and not _FOURS.fullmatch(number)):
-        return False
-    is_count = number.isdigit() and len(digits) <= _MAX_COUNTED_DIGITS and digits[0] != "0"
-    return not (is_count and _COUNTED_NOUN.match(after))

@@ -130,6 +130,14 @@ TOOLS: dict[str, tuple[Any, list[list[str]]]] = {
         {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c"},
         {"type": "function_call_output", "call_id": "c", "output": "[]"},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": A}]}]}), [QA]),
+    "a transcript of what was spoken": (lines({"id": "q", "messages": [
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "aGk="}, "transcript": Q}]},
+        {"role": "assistant", "content": None, "audio": {"id": "x", "transcript": A}}]}), [QA]),
+    "a transcript of ChatGPT": (lines({"id": "q", "mapping": {
+        str(n): {"id": str(n), "parent": str(n - 1) if n else None, "message": {
+            "author": {"role": role}, "content": {"content_type": "multimodal_text", "parts": [
+                {"content_type": "audio_transcription", "text": text, "direction": "in"}]}}}
+        for n, (role, text) in enumerate((("user", Q), ("assistant", A)))}}), [QA]),
     "an image and a text": (lines(*(chat(n) for n in range(6)), chat("x", {"role": "user", "content": [
         {"type": "text", "text": Q}, {"type": "image_url", "image_url": {"url": "https://a.example/1.png"}}]},
         B)), [QA] * 6 + [[f"u {Q}\n[image]", QA[1]]]),
@@ -194,6 +202,9 @@ MESSENGERS: dict[str, tuple[Any, list[list[str]]]] = {
     "Telegram media first": ({**telegram(), "messages": [
         {"id": 0, "type": "message", "from": "Ben", "from_id": "user2", "photo": "1.jpg", "text": ""},
         *telegram()["messages"]]}, [[f"a {Q}", f"u {A}"]]),
+    "Telegram buttons": (telegram({"from": "Ben", "from_id": "user2", "text": "Choose", "inline_bot_buttons": [
+        [{"type": "callback", "text": "Yes"}, {"type": "callback", "text": "No"}]]}),
+        [[QA[0], "a Choose\nYes\nNo", QA[1]]]),
     "Telegram poll": (telegram({"from": "Ann", "from_id": "user1", "text": "", "poll": {
         "question": "When?", "answers": [{"text": "Now", "voters": 1}, {"text": "Later"}]}}),
         [[QA[0], "u When?\nNow\nLater", QA[1]]]),

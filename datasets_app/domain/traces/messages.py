@@ -246,7 +246,7 @@ def _find_content(value: dict[str, Any]) -> Any:
             return found
     if type(value.get("refusal")) is str:
         return value["refusal"]
-    return None
+    return as_dict(value.get("audio")).get("transcript")
 
 
 def _make(role: str, raw: Any, value: dict[str, Any]) -> Message:

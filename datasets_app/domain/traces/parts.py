@@ -151,7 +151,7 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
     elif kind in _TOOL_RESULTS or kind.endswith("_tool_result"):
         _add_tool_result(part, content)
     elif placeholder := _find_placeholder(kind, part):
-        content.texts.append(placeholder)
+        content.texts.append(_find_transcript(kind, part) or placeholder)
     elif "message_content" in part:
         read_content(part["message_content"], content)
     else:
@@ -190,6 +190,14 @@ def _find_placeholder(kind: str, part: dict[str, Any]) -> str:
         if kind == name or kind.startswith(name) or (not kind and name in part):
             return placeholder
     return ""
+
+
+def _find_transcript(kind: str, part: dict[str, Any]) -> str:
+    """What is said in an audio part, if somebody has written it down."""
+    holders = (part, *(part.get(key) for key in ("audio", "input_audio", "file")))
+    found = [holder.get("transcript") for holder in holders if type(holder) is dict]
+    found += [part.get("text")] if "transcri" in kind else []
+    return next((text for text in found if type(text) is str and text.strip()), "")
 
 
 def _add_reasoning(part: dict[str, Any], content: Content) -> None:

@@ -73,7 +73,8 @@ def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | Rem
     for item in map(as_dict, chat["messages"]):
         poll = as_dict(item.get("poll"))
         said = (item.get("text"), item.get("text_entities"), item.get("rich_message"), poll.get("question"))
-        text = join_unsaid(map(join_texts, (*said, *as_list(poll.get("answers")))))
+        buttons = [button for row in as_list(item.get("inline_bot_buttons")) for button in as_list(row)]
+        text = join_unsaid(map(join_texts, (*said, *as_list(poll.get("answers")), *buttons)))
         if item.get("type", "message") != "message":
             left_out[SERVICE_MESSAGES] += 1
             continue

@@ -7,6 +7,7 @@ import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.describe import list_warnings
+from datasets_app.domain.traces.records import UNREAD_TIMES
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, write
 
@@ -56,6 +57,16 @@ def test_the_order_of_day_and_month_is_obeyed(name: str, order: str, day: str, t
     [said] = found.values()
     assert [turn.timestamp for turn in said] == [f"{day}T08:00:00Z", f"{day}T08:05:00Z"]
     assert not report.problem_total
+
+
+def test_a_number_that_counts_from_the_beginning_is_no_date(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": HI, "timestamp": 1.5}, {"role": "assistant", "content": HELLO}]
+    found, report = convert(write(tmp_path, [{"id": "q", "messages": said}]))
+    assert [(turn.timestamp, turn.metadata) for turn in found["q"]] == [
+        (None, {"original_timestamp": "1.5"}),
+        (None, None),
+    ]
+    assert report.remarks[UNREAD_TIMES].total == 1
 
 
 JSON = {name: item for name, item in FORMATS.items() if item[0] == "a.json"}

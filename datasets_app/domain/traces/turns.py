@@ -12,6 +12,8 @@ from datasets_app.domain.traces.table_rows import TURN_TAGS
 from datasets_app.domain.traces.values import decode_json, drop_empty, format_time
 
 _LISTS = ("tool_calls", "tool_results")
+# Unix seconds of 1973: a lower number counts from the beginning of a call, or is a year.
+MIN_TIME = 100_000_000
 # Facts of a conversation, which stand at its first turn; scores stand at the last answer.
 _OF_THE_ANSWER = ("scores", "feedback")
 
@@ -25,6 +27,8 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
     for message in conversation.messages:
         details = dict(message.details or {})
         time, unread = details.pop("timestamp", None), details.pop(ORIGINAL_TIMESTAMP, None)
+        if isinstance(time, int | float) and time < MIN_TIME:
+            time, unread = None, unread or f"{time:g}"
         add_steps(waiting, details, seen)
         text = message.text.strip("\n")
         if message.role == "system":

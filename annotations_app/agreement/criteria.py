@@ -93,7 +93,7 @@ class _Labels(NamedTuple):
     """What its criteria are measured with."""
 
     campaign: Campaign
-    raters: dict[int, str | None]
+    raters: dict[int, str]
     resamples: int
     seed: int
     width: float | None
@@ -116,7 +116,8 @@ def measure_criteria(
     validate_width(width)
     schema = _find_schema(campaign, version)
     only, notes = choose_labels(campaign, version)
-    names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
+    raters = Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name")
+    names = {rater: name or UNNAMED_LABEL for rater, name in raters}
     labels = _Labels(campaign, names, resamples, seed, width, by_tag)
     measured: list[CriterionReport] = []
     for criterion in schema.content.criteria:
@@ -167,7 +168,7 @@ def _measure_sets(labels: _Labels, criterion: Criterion, answers: _Answers) -> C
         return CriterionReport(
             criterion, counts, note=f"undefined: more than {MAX_CODES:,} different sets of tags"
         )
-    table = _build_table(labels, answers, codes, len(sets))
+    table = build_answer_table(labels.campaign, answers, codes, len(sets), names=labels.raters)
     alphas = (
         NamedStatistic(
             "masi_alpha", "Krippendorff’s alpha, MASI", measure_alpha(table, masi_distances(sets))
@@ -190,7 +191,7 @@ def _measure_numbers(labels: _Labels, criterion: Criterion, answers: _Answers) -
     numbers, codes = np.unique(answers.value, return_inverse=True)
     if len(numbers) > MAX_CODES:
         return CriterionReport(criterion, [], note=f"undefined: more than {MAX_CODES:,} different numbers")
-    table = _build_table(labels, answers, codes, len(numbers))
+    table = build_answer_table(labels.campaign, answers, codes, len(numbers), names=labels.raters)
     ratio = (
         measure_alpha(table, ratio_distances(numbers))
         if not (numbers < 0).any()
@@ -215,9 +216,9 @@ def _measure_numbers(labels: _Labels, criterion: Criterion, answers: _Answers) -
 def _measure_levels(
     labels: _Labels, criterion: Criterion, answers: _Answers, names: list[str], scale: Scale
 ) -> CriterionReport:
-    table = _build_table(
-        labels, answers, answers.value.astype(np.int8, copy=False), max(2, len(names)), scale
-    )
+    codes = answers.value.astype(np.int8, copy=False)
+    categories = max(2, len(names))
+    table = build_answer_table(labels.campaign, answers, codes, categories, scale, names=labels.raters)
     report = build_agreement_report(
         table,
         resamples=labels.resamples,
@@ -238,9 +239,8 @@ def _measure_preference(labels: _Labels, answers: _Answers) -> tuple[Preference,
     """Of all pairs, and of those with each of the most frequent tags."""
     campaign = labels.campaign
     turns, turn = number_keys(answers.turn)
-    order, session = order_turns_by_session(campaign.dataset_id, turns)
-    of_turn = np.empty_like(session)
-    of_turn[order] = session
+    _, place, session = order_turns_by_session(campaign.dataset_id, turns)
+    of_turn = session[place]
     is_swapped = np.isin(answers.turn, read_swapped(campaign))
 
     def measure(chosen: Any, planned: int | None) -> Preference:
@@ -299,13 +299,6 @@ def read_answers(campaign: Campaign, criterion: Criterion, only: list[int] | Non
     return _Answers(concatenate(turns), raters, place, concatenate(values, value))
 
 
-def _build_table(
-    labels: _Labels, answers: _Answers, codes: Any, categories: int, scale: Scale = NOMINAL
-) -> LabelTable:
-    names = {rater: name or UNNAMED_LABEL for rater, name in labels.raters.items()}
-    return build_answer_table(labels.campaign, answers, codes, categories, scale, names=names)
-
-
 def build_answer_table(
     campaign: Campaign,
     answers: _Answers,
@@ -317,9 +310,7 @@ def build_answer_table(
 ) -> LabelTable:
     """Without ``names`` raters have their numbers."""
     items, item = number_keys(answers.turn)
-    order, session = order_turns_by_session(campaign.dataset_id, items)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    order, place, session = order_turns_by_session(campaign.dataset_id, items)
     return build_label_table(
         [names[rater] if names else str(rater) for rater in answers.raters],
         place[item],

@@ -166,10 +166,9 @@ def adjudicated_turns(scope: LabelScope) -> IntArray:
     )
 
 
-def order_turns_by_session(dataset: int, turns: IntArray) -> tuple[IntArray, IntArray]:
-    """Ascending turns of a dataset → their order by session, and their session numbers in that order."""
-    order, _, session = order_by_session(_session_of_turns(dataset, turns))
-    return order, session
+def order_turns_by_session(dataset: int, turns: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Of ascending turns of a dataset; see :func:`order_by_session`."""
+    return order_by_session(_session_of_turns(dataset, turns))
 
 
 def find_tags(dataset: int, persona_id: str, turns: IntArray) -> dict[str, IntArray]:

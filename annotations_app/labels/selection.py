@@ -124,7 +124,7 @@ def _select_adjudicated(selection: LabelSelection) -> Iterator[LabelRecord]:
     turn = np.union1d(table.turn, settled)
     label = np.full(len(turn), TIE, np.int8)
     label[np.searchsorted(turn, table.turn)] = agreed
-    order, session = order_turns_by_session(selection.scope.dataset, turn)
+    order, _, session = order_turns_by_session(selection.scope.dataset, turn)
     none = np.full(len(turn), np.nan)
     decided = _ConsensusLabels(
         turn[order], session, label[order], none, UNANIMOUS_ANNOTATOR, OMITTED_DISPUTED

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii import context
-from datasets_app.domain.pii.names import name_cues
+from datasets_app.domain.pii.rules import labels
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
-PATTERNS = (*context._QUESTION_PATTERNS.values(), *(cue.before for cue in name_cues._CUES))
+PATTERNS = (*context._QUESTION_PATTERNS.values(), *(label.words for label in labels.LABELS))
 find_possible = make_prefilter(PATTERNS)
 WORDS = re.findall(r"[^\W\d_]+|\W", " ".join(pattern.pattern for pattern in PATTERNS))
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.inflections import find_ending, is_common, list_stems
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
-from datasets_app.domain.pii.names.name_cues import PARTICLES, TITLES, follows_cue
-from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind
+from datasets_app.domain.pii.names.person_cues import PARTICLES, TITLES, has_cue_before, has_cue_behind
 from datasets_app.domain.pii.names.said_of import is_signature
 from datasets_app.domain.pii.network.words import has_lone_characters, is_read_alone, split_words
 
@@ -168,7 +167,7 @@ class KnownNames:
     def _speaks_of_person(self, text: str, start: int, end: int, word: _Word) -> bool:
         """Whether place or capital says that an ordinary word is a person's name."""
         before = text[max(0, start - 60) : start]
-        is_greeted = has_cue_before(text, start) or _THANKED.search(before) or follows_cue(text, start)
+        is_greeted = has_cue_before(text, start) or _THANKED.search(before)
         said = text[start:end]
         if not said[0].isupper() or said.isupper():
             return bool(is_greeted and _ENDS.match(text, end))

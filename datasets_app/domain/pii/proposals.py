@@ -11,7 +11,7 @@ from typing import NamedTuple
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_cues import follows_cue, is_greeted
+from datasets_app.domain.pii.names.person_cues import is_greeted
 from datasets_app.domain.pii.names.product_cues import has_product_cue
 from datasets_app.domain.pii.names.said_of import Said, read_cues
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
@@ -87,7 +87,7 @@ def get_fewest_sessions(sessions: int) -> int:
 
 def speaks_of_person(text: str, start: int, end: int) -> bool:
     """Whether the words around ``text[start:end]`` are said of people."""
-    return read_cues(text, start, end) is Said.PERSON or follows_cue(text, start)
+    return read_cues(text, start, end) is Said.PERSON
 
 
 def is_addressed(text: str, start: int, end: int) -> bool:

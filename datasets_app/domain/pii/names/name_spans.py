@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from datasets_app.domain.pii.detector import NAME, PRECISION, RECALL, Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_cues import TITLES
+from datasets_app.domain.pii.names.person_cues import TITLES
 from datasets_app.domain.pii.names.things import is_listed_thing
 
 # A word is part of a name from this probability on, by what is preferred where nobody can be sure.

@@ -4,6 +4,15 @@ import re
 
 from datasets_app.domain import lazy_re
 
+_TITLES_TEXT = """
+mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora monsieur madame mme
+mlle signor signora meneer mevrouw senhor senhora
+"""
+TITLES = frozenset(_TITLES_TEXT.split())
+_PARTICLES_TEXT = """
+van von der den de da do dos del della di la le el al bin ibn ben bint st mac mc
+"""
+PARTICLES = frozenset(_PARTICLES_TEXT.split())
 MAX_CUE_CHARACTERS = 60
 RELATIVES = (
     "wife|husband|spouse|partner|fianc[eé]e?|son|daughter|kid|child|baby|brother|sister|mother|father|mom"
@@ -50,6 +59,11 @@ _BEFORE = lazy_re.compile(
     rf"|\b(?:{LABELS})(?: name)?\s{{0,2}}[:=]"
     rf"|\b(?:name|surname)(?: (?:on|for|of|in) (?:the|my|our|this) \w{{1,15}})?(?: is|['’]s|:)?"
     rf"|\b(?:my|his|her|our|their|your|a|an|the|some|another)\s(?:\w{{1,12}}\s)?(?:{RELATIVES}),?"
+    r"|\b(?:meine?[nmr]?|deine?[nmr]?|unsere?[nmr]?|mon|ma|mi|mi[oa]|meu|minha|mijn)\s(?:mann|frau|bruder|schwester"
+    r"|sohn|tochter|vater|mutter|chefin|freundin|kolleg(?:e|in)|mari|femme|(?:beau-)?(?:frère|père)|sœur|soeur"
+    r"|fils|fille|mère|collègue|marido|esposa|mujer|herman[oa]|hij[oa]|madre|padre|jef[ea]|amig[oa]|marito"
+    r"|moglie|fratello|sorella|figli[oa]|amic[oa]|mulher|irm[ãa]o?|filh[oa]|mãe|pai|chefe?|man|vrouw|broer|zus"
+    r"|zoon|dochter|moeder|vader|collega)"
     r"|\b(?:(?:regards|sincerely|cheers|thanks)[,.!]?|(?:best|love|yours)[,.!]))[\s\"'“]{1,3}$",
     re.IGNORECASE,
 )
@@ -99,6 +113,11 @@ _BEHIND = lazy_re.compile(
 _INTRODUCED = re.compile(r"\s(?:here|speaking)\b", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.!?,:\n]|\b(?:hi|hello|hey))\s{0,3}$", re.IGNORECASE)
 _MAX_BEHIND = 40
+_GREETED = lazy_re.compile(
+    rf"(?:^|[.!?\n,]\s{{0,3}})(?:{_GREETINGS}|bonjour|bonsoir|salut|merci|hallo|moin|danke|gruß|hola|gracias"
+    r"|ciao|grazie|ol[áa]|obrigad[oa]|hoi|bedankt|cześć|dzięk(?:i|uję)|hej|tack)[,\s]{1,3}$",
+    re.IGNORECASE,
+)
 
 
 def has_cue_before(text: str, start: int) -> bool:
@@ -111,3 +130,8 @@ def has_cue_behind(text: str, start: int, end: int) -> bool:
         return True
     before = text[max(0, start - MAX_CUE_CHARACTERS) : start]
     return bool(_INTRODUCED.match(behind) and _SENTENCE_START.search(before))
+
+
+def is_greeted(text: str, start: int) -> bool:
+    """Whether what begins there is greeted, in one of several languages."""
+    return bool(_GREETED.search(text[max(0, start - MAX_CUE_CHARACTERS) : start]))

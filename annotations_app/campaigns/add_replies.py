@@ -8,30 +8,26 @@ from django.db import transaction
 from annotations_app.campaigns.announce import announce_assignment
 from annotations_app.campaigns.create import check_gates, prepare_campaign
 from annotations_app.campaigns.members import lock_campaign
-from annotations_app.campaigns.rows import ANALYZE, mark_sessions
+from annotations_app.campaigns.rows import ANALYZE, REPLIES_SQL, describe_replies, mark_sessions
 from annotations_app.models import Campaign
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import execute
 from datasets_app.models import Turn
 
-# They come after the items that the campaign has, in an order of their own. The locked test split is left out
-# unless it is what the campaign labels.
-_ADD_ITEMS = """
+# They come after the items that the campaign has, in an order of their own.
+_ADD_ITEMS = f"""
 INSERT INTO annotations_app_campaignitem (campaign_id, turn_id, session_id, position, open, gold)
 SELECT %(campaign)s, t.id, t.session_id,
        coalesce((SELECT max(position) FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s), 0)
            + row_number() OVER (
                ORDER BY hashint8extended(t.session_id, %(seed)s), t.session_id, t.turn_index),
        %(overlap)s, false
-FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
-WHERE s.dataset_id = %(dataset)s AND t.dataset_id = %(dataset)s AND s.id = ANY(%(sessions)s)
-  AND (%(turns)s::bigint[] IS NULL OR t.id = ANY(%(turns)s)) AND NOT s.excluded
-  AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
-  AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
+{REPLIES_SQL}
+  AND s.id = ANY(%(sessions)s) AND (%(turns)s::bigint[] IS NULL OR t.id = ANY(%(turns)s))
   AND NOT EXISTS (SELECT FROM annotations_app_campaignitem i
                   WHERE i.campaign_id = %(campaign)s AND i.turn_id = t.id)
-"""
+"""  # constants # nosec B608
 
 
 def add_replies(
@@ -51,12 +47,13 @@ def add_replies(
         row = lock_campaign(campaign)
         _require_open(row)
         check_gates(row.dataset, row.split, override=override, actor=actor)
-        values: dict[str, Any] = {
+        # Sessions were chosen, whatever their tags; mark_sessions() keeps the last reply if need be.
+        values = describe_replies(row) | {
+            "tag": "",
+            "last_only": False,
             "campaign": row.pk,
-            "dataset": row.dataset_id,
             "sessions": list(sessions),
             "turns": None if turns is None else list(turns),
-            "split": row.split,
             "seed": row.seed,
             "overlap": 0 if row.is_calibrating else row.overlap,
         }

@@ -9,7 +9,7 @@ from datasets_app.domain.wording import format_count
 
 # The replies of a campaign, without excluded sessions. Without a split, the locked test split is left out.
 # Of a campaign that compares them, those that have a pair.
-_REPLIES_SQL = """
+REPLIES_SQL = """
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
   AND NOT s.excluded AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
@@ -66,9 +66,9 @@ EXISTS (SELECT FROM {labels} k
         WHERE k.turn_id = t.id AND k.persona_id = %(persona)s AND k.kind = 'adjudicated'{under})
 """
 _EXISTS_SQL = (
-    f"SELECT EXISTS (SELECT {_REPLIES_SQL}), %(gold)s AND EXISTS (SELECT {_REPLIES_SQL} AND {{known}})"
+    f"SELECT EXISTS (SELECT {REPLIES_SQL}), %(gold)s AND EXISTS (SELECT {REPLIES_SQL} AND {{known}})"
 )
-_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {{known}}) {_REPLIES_SQL}"
+_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {{known}}) {REPLIES_SQL}"
 # How divided the existing labels are.
 _DISPUTES_JOIN_SQL = "LEFT JOIN ({disputes}) existing ON existing.turn_id = chosen.turn"
 # Ordered by a hash of their keys: the same seed gives the same order. Turns of a session stay together.
@@ -123,7 +123,7 @@ UNPAIRED_REASONS = {
 }
 
 
-def _describe(campaign: Campaign) -> dict[str, Any]:
+def describe_replies(campaign: Campaign) -> dict[str, Any]:
     """Which replies it asks about, for the queries: those with a tag and of a split if given; those with a
     pair in the ``other`` dataset, or with ``last_only`` the last of each session."""
     return {
@@ -149,22 +149,24 @@ def _has_known_label(campaign: Campaign) -> str:
 def replies_exist(campaign: Campaign, **changed: Any) -> tuple[bool, bool]:
     """(whether there is any such reply, whether one of them has an adjudicated label)."""
     known = _has_known_label(campaign)
-    replies, is_known = fetch_one(_EXISTS_SQL.format(known=known), _describe(campaign) | changed)
+    replies, is_known = fetch_one(_EXISTS_SQL.format(known=known), describe_replies(campaign) | changed)
     return replies, is_known
 
 
 def count_replies(campaign: Campaign) -> tuple[int, int]:
     """(replies, those of them with an adjudicated label: 0 unless the campaign has gold items)."""
-    replies, known = fetch_one(_COUNT_SQL.format(known=_has_known_label(campaign)), _describe(campaign))
+    replies, known = fetch_one(
+        _COUNT_SQL.format(known=_has_known_label(campaign)), describe_replies(campaign)
+    )
     return replies, known
 
 
 def count_unpaired(campaign: Campaign) -> dict[str, dict[str, int]]:
     """Replies without a pair and their sessions, by the key of :data:`UNPAIRED_REASONS`."""
-    sql = _COMPARED_SQL.format(replies=_REPLIES_SQL) + _COUNT_UNPAIRED_SQL
+    sql = _COMPARED_SQL.format(replies=REPLIES_SQL) + _COUNT_UNPAIRED_SQL
     return {
         problem: {"replies": replies, "sessions": sessions}
-        for problem, replies, sessions in fetch_all(sql, _describe(campaign))
+        for problem, replies, sessions in fetch_all(sql, describe_replies(campaign))
     }
 
 
@@ -187,14 +189,14 @@ def create_items(campaign: Campaign) -> int:
         joined = _DISPUTES_JOIN_SQL.format(disputes=measure_disputes(which, under_schema=under_schema))
     is_paired = campaign.other_dataset_id is not None
     sql = _FILL_SQL.format(
-        compared=_COMPARED_SQL.format(replies=_REPLIES_SQL) if is_paired else "",
-        replies=f"{_REPLIES_SQL} {_PAIRED_SQL if is_paired else ''}",
+        compared=_COMPARED_SQL.format(replies=REPLIES_SQL) if is_paired else "",
+        replies=f"{REPLIES_SQL} {_PAIRED_SQL if is_paired else ''}",
         known=_has_known_label(campaign),
         joined=joined,
         order=ordered,
         limit=_LIMIT_SQL.format(order=ordered) if campaign.max_replies else "",
     )
-    values = _describe(campaign) | {
+    values = describe_replies(campaign) | {
         "campaign": campaign.pk,
         "overlap": 0 if campaign.is_calibrating else campaign.overlap,
         "seed": campaign.seed,

@@ -93,6 +93,7 @@ COLUMNS: dict[str, tuple[Any, list[list[str]]]] = {
     "as many senders as messages": ({"participants": [{"name": "Ann"}, {"name": "Ben"}], "messages": [
         {"sender_name": "Ann", "timestamp_ms": 1, "content": Q},
         {"sender_name": "Ben", "timestamp_ms": 2, "content": A}]}, [QA]),
+    "archived ones apart": ({"conversations": [chat("a")], "archived_conversations": [chat("b")]}, [QA] * 2),
     "messages in a column": ({"id": ["a"], "messages": [[U, B]]}, [QA]),
     "header and rows": ([["question", "answer"], [Q, A], [Q, A]], [QA] * 2),
     "roles and texts": ({"session_id": [1, 1], "role": ["user", "assistant"], "text": [Q, A]}, [QA]),

@@ -56,7 +56,9 @@ def list_rows(value: dict[str, Any], chosen: Collection[str] = ()) -> list[dict[
     columns = list(value.values())
     names_them = names_columns(value) or any(name in value for name in chosen)
     if len(columns) > 1 and names_them and not _holds_messages(value):
-        if all(type(column) is list for column in columns) and len({len(column) for column in columns}) == 1:
+        are_objects = all(type(cell) is dict for column in columns for cell in as_list(column)[:1])
+        are_lists = all(type(column) is list for column in columns) and not are_objects
+        if are_lists and len({len(column) for column in columns}) == 1:
             return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
         if (
             all(type(column) is dict for column in columns)

@@ -236,14 +236,15 @@ def _read_state(value: Any, line: int) -> Call | None:
 
 
 def _list_records(value: Any) -> list[Any]:
-    """The conversations of an object that lists them, or has each under its name."""
+    """The conversations of an object that lists them, such as archived ones apart, or has each under its
+    name."""
     value = as_dict(value)
     if find_list(value) is not None:
         return []
-    for key in _RECORDS:
-        found = as_list(decode_json(value.get(key)))
-        if found and type(found[0]) is dict and read_conversation(found[0], 0):
-            return found
+    lists = [as_list(decode_json(item)) for key, item in value.items() if key.lower().endswith(_RECORDS)]
+    of_conversations = (found for found in lists if found and type(found[0]) is dict)
+    if records := [one for found in of_conversations if read_conversation(found[0], 0) for one in found]:
+        return records
     items = list(value.values())
     if items and all(type(item) is dict and find_list(item) is not None for item in items):
         return [{"id": name, **item} for name, item in value.items()]

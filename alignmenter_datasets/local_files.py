@@ -4,6 +4,7 @@ import argparse
 import os
 import secrets
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from datasets_app.command_line.conversion import (
@@ -16,7 +17,13 @@ from datasets_app.command_line.conversion import (
     read_mapping,
 )
 from datasets_app.command_line.options import add_options, option
-from datasets_app.command_line.streams import EXIT_FINDINGS, CommandFailure, Progress, escape_terminal
+from datasets_app.command_line.streams import (
+    EXIT_FINDINGS,
+    CommandFailure,
+    Progress,
+    escape_terminal,
+    get_standard_output,
+)
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import available_cpus
@@ -58,7 +65,7 @@ _SANITIZE_OPTIONS = (
 )
 _CONVERT_OPTIONS = (
     option("file FILE", "an export of another tool; - for standard input"),
-    option("--out FILE", type=Path, required=True),
+    option("--out FILE", "file to write; - for standard output", type=Path, required=True),
     option("--to", choices=tuple(TARGETS), default="turns"),
     *_FILE_OPTIONS,
     option("--answered-only", "leave out conversations without an answer"),
@@ -154,9 +161,10 @@ def _read_key(*, required: bool) -> bytes:
 def _convert(options: argparse.Namespace) -> int:
     mapping = read_mapping(options.mapping, options.saved_mapping)
     _refuse_input(options)
+    to_stdout = str(options.out) == "-"
     report = convert_file(
         options.file,
-        write_atomically(options.out.resolve()),
+        nullcontext(get_standard_output()) if to_stdout else write_atomically(options.out.resolve()),
         TARGETS[options.to],
         format=options.format,
         reading=ConvertOptions(options.assistant, mapping, options.answered_only),

@@ -211,6 +211,9 @@ def test_files_are_scrubbed_and_converted_without_a_server(
     chat, turns = tmp_path / "chat.jsonl", tmp_path / "turns.jsonl"
     assert main(["convert", str(clean), "--out", str(chat), "--to", "openai"]) == 0
     assert json.loads(chat.read_text())["messages"][0]["role"] == "user"
+    capsys.readouterr()
+    assert main(["convert", str(clean), "--out", "-", "--to", "openai"]) == 0
+    assert capsys.readouterr().out == chat.read_text()
     assert main(["convert", str(tmp_path / "none.json"), "--out", str(turns)]) == 2
     assert main(["validate", str(clean), "--no-names"]) in {0, 1}
     table = tmp_path / "desk.csv"

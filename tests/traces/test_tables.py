@@ -360,3 +360,10 @@ def test_a_repetition_is_named_by_the_line_it_stands_in(tmp_path: Path) -> None:
     columns = {"session_id": "Case No", "role": "Sender", "text": "Body", "timestamp": "Sent At"}
     report = read(tmp_path, rows, **columns, repeated="drop")[1]
     assert list_left_out_with_lines(report) == ["2 exact repetitions of a message (lines 6 and 7)"]
+
+
+def test_a_question_with_an_empty_cell_for_its_answer_is_kept(tmp_path: Path) -> None:
+    table = "id,user_message,bot_message\n1,Hi there,Hello you\n2,Anybody?,\n"
+    sessions, report = convert(write(tmp_path, table, "t.csv"))
+    assert {name: len(turns) for name, turns in sessions.items()} == {"1": 2, "2": 1}
+    assert report.unanswered == 1

@@ -262,6 +262,8 @@ class Conversion:
         is_row = mapping and not read_text(str(peeked[0].value.get(mapping["text"])))
         if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and is_row):
             self.report.format, self.report.columns = f"{self.report.format}: {inner.label}", []
+            if inner.name == "messages":  # an empty cell is an answer that nobody gave
+                rows = (Document(number, {**dict.fromkeys(columns), **row}) for number, row in rows)
             reads_pairs = labels.found and inner.name == "messages"
             yield from (
                 labels.read(rows, partial(read_lists, join_rows=False)) if reads_pairs else inner.read(rows)

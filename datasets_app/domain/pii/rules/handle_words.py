@@ -48,7 +48,8 @@ _CODE_TEXT = """
     lang title rel alt data-id requires raises validate_arguments fileoverview overview preserve internal
     custom-variant availability noreturn contextlib functools typing abc nx np pd plt sa mapped
     hybrid_property listens_for compiles measure timeit profile latest canary nightly stable rc beta dev
-    current head row rows items item vars upstream push origin
+    current head row rows items item vars upstream push origin csvsource methodsource valuesource
+    configurationproperties
 """
 CODE_WORDS = frozenset(_CODE_TEXT.split())
 
@@ -69,25 +70,3 @@ UNITS = frozenset(
     "th d w wk yr y km kmh mph kg lb lbs g oz ml l cm mm in ft v mv ma mah w kw kwh c f usd eur gbp inr pcs "
     "pc ea each".split()
 )
-
-# The last word of annotations and decorators: @CsvSource, @ConfigurationProperties.
-_ANNOTATION_NOUNS_TEXT = """
-    advice after all args async attribute autowired bean before binding body builder cache cacheable child
-    children class column component config configuration constraint constructor consumer container content
-    context controller converter cookie creator data default deserialize descriptor directive discriminator
-    each element embedded entity enabled endpoint entry enum environment event exception exclude factory
-    field filter fixture form format found function generated generator getter group guard handler header
-    headers hook id ignore import include index inheritance init inject injectable input interceptor
-    interface internal item job key language lazy lifecycle link listener loader locale lock manager mapped
-    mapping member message metadata method methods middleware mixin mock mocks mode model module name
-    nullable object observed output override package param parameter parameters params parser part path
-    permission permissions pipe plugin policy post prefix primary process producer profile properties
-    property provider proxy published query queue reader ref reference repository request required resolver
-    resource response result retry return returns role roles root route router rule runtime schedule
-    scheduled schema scope security selector serialize serializer server service session set setter
-    signature singleton slot source spec spy state static status step store strategy string style subscribe
-    subscription suite table tag target task template test tests timeout token transaction transactional
-    transient trigger type types unique update uri url user valid validate validator value values variable
-    version view warnings watch widget window with wrapper
-"""
-ANNOTATION_NOUNS = frozenset(_ANNOTATION_NOUNS_TEXT.split())

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
-from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.rules.handle_words import ANNOTATION_NOUNS, CODE_WORDS, GROUP_WORDS, UNITS
+from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
 from datasets_app.domain.pii.rules.user_names import (
     is_mixed,
@@ -123,14 +122,6 @@ _CODE_BEHIND = re.compile(
     r"[({`]|\\(?![\"'nrt])|/(?!@)|::|\._|[ \t]*(?::=|[-+*|]?=(?!=))|[\"']\s{0,3}:"
     r"|[ \t]{1,2}(?:decorator|annotation|directive|rule|scope|package|keyword|macro|mixin|attribute|symbol"
     r"|sign|block|quer(?:y|ies)|import|param(?:eter)?|tag|operator|syntax|namespace|modifier|wrapper)s?\b"
-    r"|[ \t]{1,2}(?:(?:public|private|protected|internal|open|weak|static|override|async|abstract|final"
-    r"|suspend)[ \t]{1,2})(?:\w{1,30}[ \t]{1,2})?\w{1,30}[ \t]{0,2}\w{0,30}[ \t]{0,2}[({=:;]"
-    r"|[ \t]{1,2}(?:(?:var|let|val)[ \t]\w{1,40}[ \t]?[:=]|(?:func|fun|def)[ \t]\w{1,40}[ \t]?[(<]|class[ "
-    r"\t]\w{1,40}[ \t]?[({:])"
-    r"|[ \t]*\r?\n[ \t]*(?:\.\.\.[ \t]{1,4})?(?:@\w|(?:async[ \t]|export[ \t]|data[ \t]|sealed[ \t])?"
-    r"(?:def|class|public|private|protected|static"
-    r"|final|function|const|let|var|val|fun|func|override|suspend|abstract|interface|enum|struct|void"
-    r"|internal|export)[ \t])"
 )
 _CODE_BEFORE = re.compile(
     r"(?:(?:\b(?:SET|DECLARE|SELECT|EXEC|WHERE|INTO|OUTPUT|PRINT|AND|declare|select|exec|decorator"
@@ -142,7 +133,6 @@ _CODE_BEFORE = re.compile(
 
 
 _NUMBERED_NAME = re.compile(r"[A-Za-z][\w.-]*[A-Za-z_]\d{2,}")
-_ANNOTATION_PART = re.compile(r"[A-Z][a-z]+")
 _COMMENT_LINE = re.compile(r"(?:^|\n)[ \t]*/?\*+[ \t]*\Z")
 
 
@@ -170,20 +160,12 @@ def _is_name(name: str) -> bool:
         return False
     if "." in lower and not CODE_WORDS.isdisjoint(lower.split(".")):
         return False
-    if lower.endswith(("-team", "_team", "-bot", "[bot]")) or _is_annotation(name):
+    if lower.endswith(("-team", "_team", "-bot", "[bot]")):
         return False
     if name[0].isdigit():
         quantity = _NUMBER_WITH_UNIT.fullmatch(lower)
         return quantity is None or (len(quantity[1]) >= 3 and quantity[1] not in UNITS)
     return sum(map(str.isalpha, name)) >= 2
-
-
-def _is_annotation(name: str) -> bool:
-    """Two or more ordinary words, of which the last is one of programs: ParameterizedTest, CsvSource."""
-    parts = _ANNOTATION_PART.findall(name)
-    if len(parts) < 2 or "".join(parts) != name or parts[-1].lower() not in ANNOTATION_NOUNS:
-        return False
-    return not any(look_up_word(part).first or look_up_word(part).last == 2 for part in parts[:-1])
 
 
 def _is_code(text: str, start: int, end: int) -> bool:

@@ -57,49 +57,25 @@ _SITE_PAGES_TEXT = """
     sets upload following followers likes favorites recent popular subscriptions
 """
 _SITE_PAGES = frozenset(_SITE_PAGES_TEXT.split())
-_SITE_HINT = re.compile(
-    rb"(?:twitter|x|instagram|facebook|fb|tiktok|threads|snapchat|pinterest|twitch|soundcloud|vk|venmo"
-    rb"|ko-fi|patreon|onlyfans"
-    rb"|medium|flickr|myspace|vimeo|keybase|tumblr|weibo|quora|dribbble|behance|kaggle|replit|cash|linktr"
-    rb"|paypal|letterboxd"
-    rb"|strava|last|goodreads|codepen|trello|gravatar|linkedin|reddit|youtube|steamcommunity|discord"
-    rb"|ycombinator|stackoverflow"
-    rb"|telegram|instagr|spotify|bsky)\.(?:com|tv|me|net|io|app|ee|fm|ru|am)/"
-    rb"|\b(?:t|fb|m|about|wa)\.me/|[a-z]/@|[a-z]/profile/@",
-    re.IGNORECASE,
-)
-
-
+# Every page of somebody has one of these in its address.
 _OWN_SITE_HINT = re.compile(
     r"\.(?:tumblr|substack|itch|deviantart|bandcamp|wordpress|blogspot|livejournal|carrd|artstation|newgrounds"
     r"|github|gitlab|neocities)\.",
     re.IGNORECASE,
 )
 _OWN_SITE_BYTES = re.compile(_OWN_SITE_HINT.pattern.encode(), re.IGNORECASE)
-_OTHER_ENDINGS = (b".me/", b"/@", b".tv/", b".app/", b".io/", b".ee/", b".fm/", b".net/", b".ru/", b".am/")
-
-
-def may_hold_profile(encoded: bytes) -> bool:
-    """Whether an address of one of the sites is in the text, with a page behind it."""
-    if _OWN_SITE_BYTES.search(encoded):
-        return True
-    return (
-        b"/" in encoded
-        and b"." in encoded
-        and (
-            b".com/" in encoded or b".COM/" in encoded or any(ending in encoded for ending in _OTHER_ENDINGS)
-        )
-        and _SITE_HINT.search(encoded) is not None
-    )
-
-
-# What the names of the hosts in _SITES end with, before ".com".
+_PAGE_BYTES = re.compile(rb"\.(?:com|me|tv|app|io|ee|fm|net|org|ca|ru|am)/|/@", re.IGNORECASE)
 _SITE_NAMES = tuple(
     "twitter x instagram facebook fb tiktok threads snapchat pinterest twitch soundcloud vk venmo ko-fi "
     "patreon onlyfans medium flickr myspace vimeo keybase tumblr weibo quora dribbble behance kaggle replit "
     "cash linktr paypal letterboxd strava last goodreads codepen trello gravatar t m about wa telegram "
     "instagr linkedin reddit youtube steamcommunity discord bsky ycombinator stackoverflow spotify".split()
 )
+
+
+def may_hold_profile(encoded: bytes) -> bool:
+    """Whether an address with a page, or of a site of somebody's own, may be in the text."""
+    return _PAGE_BYTES.search(encoded) is not None or _OWN_SITE_BYTES.search(encoded) is not None
 
 
 def _may_be_at_site(text: str) -> bool:

@@ -20,7 +20,7 @@ def parse_storable(text: str | bytes) -> Any:
 def check_storable(value: Any) -> None:
     """Raises ValueError if a text or a key has a NUL character or half of a character (a lone surrogate)."""
     try:
-        written = json.dumps(value, ensure_ascii=False)
+        written = json.dumps(value, ensure_ascii=False, default=str)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     written.encode()

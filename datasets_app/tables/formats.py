@@ -20,6 +20,7 @@ from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.formulas import escape_cell, unescape_cell
 from datasets_app.domain.metadata.yaml_text import YamlError, dump_yaml, load_yaml
+from datasets_app.domain.untrusted_json import check_storable
 from datasets_app.tables.workbooks import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, TableFileError, read_sheet
 
 MAX_CELL_CHARACTERS = 32_767
@@ -177,9 +178,16 @@ def _build_table(rows: Iterator[Row]) -> tablib.Dataset:
     """A table of rows that may have different keys; missing values are None."""
     collected: list[Row] = []
     headers: dict[str, None] = {}
-    for row in rows:
+    for number, row in enumerate(rows, 1):
         if len(collected) == MAX_ROWS:
             raise TableFileError(f"More than {MAX_ROWS:,} rows; use the management command instead.")
+        try:
+            check_storable(row)
+        except ValueError:
+            raise TableFileError(
+                f"Record {number:,} has a NUL character or half of a character (a lone surrogate), which "
+                "can't be stored; remove it."
+            ) from None
         collected.append(row)
         headers.update(dict.fromkeys(row))
         if len(headers) > MAX_COLUMNS:

@@ -196,6 +196,7 @@ def test_rows_of_jsonl_need_not_have_the_same_keys() -> None:
         (CSV, "ä".encode("latin-1"), "not UTF-8"),
         (CSV, b"a\n\0\n", "NUL"),
         (XLSX, b"no workbook", "not an .xlsx workbook"),
+        (YAML, b'- a: "x\\0"', "Record 1 has a NUL character"),
         (YAML, b"a: 1", "a YAML list"),
         (YAML, b"- a", "Item 1"),
         (YAML, b"- {1: 2}", "Item 1"),
@@ -206,6 +207,16 @@ def test_rows_of_jsonl_need_not_have_the_same_keys() -> None:
 def test_a_file_that_is_none_is_refused_in_words(format_class, raw: bytes, complaint: str) -> None:
     with pytest.raises(TableFileError, match=complaint):
         format_class().create_dataset(raw)
+
+
+@pytest.mark.parametrize("cell", ["a_x0000_", "a_xD83D_"])
+def test_cells_that_cannot_be_stored_are_refused(cell: str) -> None:
+    book, buffer = Workbook(), io.BytesIO()
+    for row in (["text"], ["fine"], [cell]):
+        book.active.append(row)
+    book.save(buffer)
+    with pytest.raises(TableFileError, match="Record 2 has a NUL character or half of a character"):
+        XLSX().create_dataset(buffer.getvalue())
 
 
 def test_a_zip_that_is_no_workbook_and_one_that_unpacks_to_gigabytes_are_refused() -> None:

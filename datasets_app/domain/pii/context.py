@@ -24,7 +24,6 @@ from datasets_app.domain.pii.detector import (
     SSN,
     Match,
 )
-from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
@@ -133,12 +132,14 @@ def _find_asked_kinds(question: str) -> list[str]:
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
-    """The values in ``reply`` that answer a question for ``kinds``; none in a long reply."""
+    """The values in ``reply`` that answer a question for ``kinds``, but for names, which models find anyway;
+    none in a long reply."""
     if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
         Match(kind, start, end, ANSWER_SCORE)
         for kind in kinds
+        if kind != NAME
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start
     ]
@@ -176,17 +177,8 @@ class OpenRequests:
             self._turns.clear()
 
 
-# --- names -------------------------------------------------------------------------------------
-
-_WORD = re.compile(r"[^\W\d_]+(?:['’.\-][^\W\d_]+)*")
-_ANSWER_PREFIX = re.compile(
-    r"(?:\s|[,.:;!\-–]|\b(?:yes|yeah|yep|sure|ok|okay|of course|certainly|absolutely|alright|well|hi|hello"
-    r"|hey|hai|thanks|thank you|thx|it'?s|it is|i'?m|i am|im|my (?:\w{4,5} )?name(?:'s)?(?: is)?|this is"
-    r"|here (?:it )?is|name(?: is)?|first name|last name|full name|the name is|under|me|mr|mrs|ms"
-    r"|miss|dr|sir|madam|its|that is|that would be|is|and|sis|its under)\b\.?)*",
-    re.IGNORECASE,
-)
-_NON_NAMES_TEXT = """
+# Of a reply of one word: no password.
+_NON_SECRETS_TEXT = """
 no not none nope nothing why what how when where who which sorry please wait one two three moment sec
 second minute later now here there yes ok okay sure fine good great thanks thank you hi hello hey done
 correct right same idk dont don't can't cant cannot can do does did will would could should the a an
@@ -195,57 +187,9 @@ us them for from with of on in at by to as but or if so just still already again
 more less very too need want wanna like know think guess help check order book ticket flight issue
 problem account phone number email mail name address card pizza burger coke mr mrs ms sir madam dear
 """
-_NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
-_MAX_NAME_WORDS = 4
+_NON_SECRETS = frozenset(_NON_SECRETS_TEXT.split())
 
-
-# What may stand between the words of one name, and between two names: "j. r. doe", "ann, bob & carol".
-_NAME_JOINERS = frozenset(("", ".", "-"))
-_NAME_SEPARATORS = _NAME_JOINERS | {",", "&", "/"}
-
-
-def _find_names(reply: str) -> Iterator[tuple[int, int]]:
-    """The names with which a reply begins, after "yes, it's …": "ann lee", "john and mary"."""
-    name: list[re.Match[str]] = []
-    for word, joined in _iterate_name_words(reply):
-        if name and not joined:
-            yield name[0].start(), name[-1].end()
-            name = []
-        name.append(word)
-    if name:
-        yield name[0].start(), name[-1].end()
-
-
-def _iterate_name_words(reply: str) -> Iterator[tuple[re.Match[str], bool]]:
-    """The words of the names, and whether each belongs to the name before it."""
-    prefix = _ANSWER_PREFIX.match(reply)
-    end = prefix.end() if prefix else 0
-    taken, joined = 0, True
-    for word in _WORD.finditer(reply, end):
-        between = reply[end : word.start()].strip()
-        if between not in _NAME_SEPARATORS or taken == 2 * _MAX_NAME_WORDS:
-            return
-        end, joined = word.end(), joined and between in _NAME_JOINERS
-        if taken and word[0].lower() == "and":
-            joined = False
-        elif _could_be_name(word[0]):
-            yield word, joined
-            taken, joined = taken + 1, True
-        else:
-            return
-
-
-def _could_be_name(word: str) -> bool:
-    lower = word.lower()
-    if lower in _NON_NAMES:
-        return False
-    first, last, common = look_up_word(word)
-    if common == 0:
-        return True
-    return first + last > 0 and (common < 2 or word[:1].isupper())
-
-
-# --- everything else ---------------------------------------------------------------------------
+# --- what answers look like --------------------------------------------------------------------
 
 _DIGITS = re.compile(r"\+?\(?\d(?:[\d ().\-/]*\d)?")
 _SPOKEN_DIGITS = re.compile(
@@ -306,12 +250,11 @@ def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
     tokens = list(_TOKEN.finditer(reply))
     for token in tokens:
         odd = not token[0].isalpha() and not set(token[0].lower()) <= set("abcdefghijklmnopqrstuvwxyz'’-")
-        if len(token[0]) >= 3 and (odd or (len(tokens) == 1 and token[0].lower() not in _NON_NAMES)):
+        if len(token[0]) >= 3 and (odd or (len(tokens) == 1 and token[0].lower() not in _NON_SECRETS)):
             yield token.span()
 
 
 _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
-    NAME: _find_names,
     PHONE: _make_digit_finder(6),
     SSN: _make_digit_finder(4),
     CREDIT_CARD: _make_digit_finder(4),

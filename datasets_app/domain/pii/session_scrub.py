@@ -193,6 +193,8 @@ class SessionScrub:
             if not number or turns[number].role == turns[number - 1].role:
                 requested, question = (), ""
             answers = context.find_answers(requested, view) + requests.find_late_answers(view, number)
+            if NAME in requested:  # a person's, even if the persona is called so
+                answers += [match for match in piece.matches or () if match.kind == NAME]
             known = matches + answers
             answers += [
                 match

@@ -21,7 +21,7 @@ from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, KINDS, NAME
 from datasets_app.domain.pii.network.judged import JudgedText
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules import finder
-from datasets_app.domain.pii.rules.id_checks import compute_vin_digit
+from datasets_app.domain.pii.rules.identity.id_checks import compute_vin_digit
 from datasets_app.domain.pii.scrubber import Scrubber
 
 KEY = b"a key for tests, of no other worth"

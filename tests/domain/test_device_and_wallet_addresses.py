@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from datasets_app.domain.pii.rules.credentials.wallets import has_base58_check, has_bech32_check
 from datasets_app.domain.pii.rules.finder import find_all
-from datasets_app.domain.pii.rules.wallets import has_base58_check, has_bech32_check
 from tests.domain.growth import assert_linear_time
 
 AROUND = st.text(st.sampled_from("ab XYZ,;\n🙂éé\u0301אב漢字\u200b\u00a0"), max_size=20)

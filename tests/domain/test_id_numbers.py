@@ -10,9 +10,9 @@ from datasets_app.domain.pii import detection
 from datasets_app.domain.pii.detector import ID_NUMBER
 from datasets_app.domain.pii.keys import get_kind_by_key
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.rules import id_checks, id_numbers
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
-from datasets_app.domain.pii.rules.id_formats import load_tables
+from datasets_app.domain.pii.rules.identity import id_checks, id_numbers
+from datasets_app.domain.pii.rules.identity.id_formats import load_tables
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
 

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from datasets_app.domain import lazy_re
-from datasets_app.domain.pii.rules import finder  # noqa: F401  (which makes the patterns)
+from datasets_app.domain.pii.rules import finder  # noqa: F401  which makes the patterns
 
 
 def test_a_pattern_works_like_one_compiled_at_once() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.rules.cards import is_luhn_valid
+from datasets_app.domain.pii.rules.numbers.cards import is_luhn_valid
 from datasets_app.domain.pii.rules.patterns import find_patterns
 from tests.domain.growth import assert_linear_time
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.rules.finder import find_all
-from datasets_app.domain.pii.rules.phone_plans import is_mobile
+from datasets_app.domain.pii.rules.numbers.phone_plans import is_mobile
 from tests.domain.growth import assert_linear_time
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii import context
-from datasets_app.domain.pii.rules import labels
+from datasets_app.domain.pii.rules.numbers import labels
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 PATTERNS = (*context._QUESTION_PATTERNS.values(), *(label.words for label in labels.LABELS))

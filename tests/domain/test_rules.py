@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_app.domain.pii.rules.credentials.provider_tokens import TOKEN_FORMATS
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
-from datasets_app.domain.pii.rules.provider_tokens import TOKEN_FORMATS
 
 ONE_OF_EACH = {
     "EMAIL": "write to ana@example.com",

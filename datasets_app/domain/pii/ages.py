@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match
-from datasets_app.domain.pii.rules.dates import has_year, match_date
+from datasets_app.domain.pii.rules.numbers.dates import has_year, match_date
 
 MAX_DISTANCE = 100
 _AGE = re.compile(

@@ -24,7 +24,7 @@ from datasets_app.domain.pii.detector import (
     SSN,
     Match,
 )
-from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
+from datasets_app.domain.pii.rules.identity.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 MAX_QUESTION_CHARACTERS = 600

@@ -35,13 +35,13 @@ from datasets_app.domain.pii.names.names import (
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizer_files import RecognizerDetector
-from datasets_app.domain.pii.rules.dates import is_of_range
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
-from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
-from datasets_app.domain.pii.rules.other_words import is_of_thing
+from datasets_app.domain.pii.rules.numbers.dates import is_of_range
+from datasets_app.domain.pii.rules.numbers.order_numbers import OrderNumbers
+from datasets_app.domain.pii.rules.numbers.other_words import is_of_thing
 from datasets_app.domain.pii.rules.short_codes import is_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
-from datasets_app.domain.pii.rules.user_names import is_numbered_thing, may_be_user_name
+from datasets_app.domain.pii.rules.users.user_names import is_numbered_thing, may_be_user_name
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.network.judged import JudgedText, ReplyHint

@@ -24,8 +24,8 @@ from datasets_app.domain.pii.detector import (
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
-from datasets_app.domain.pii.rules.id_formats import names_number
-from datasets_app.domain.pii.rules.user_names import is_account_name
+from datasets_app.domain.pii.rules.identity.id_formats import names_number
+from datasets_app.domain.pii.rules.users.user_names import is_account_name
 
 # Names of people under keys that say so: `Sender Name: Kim`, `agent: Robert`, `Bearbeiter: Jonas`.
 #
@@ -104,7 +104,7 @@ _KEYS_BY_KIND = {
     "whatsappnumber msisdn homephone workphone officephone contactphone contactnumber "
     "customerphone userphone callerid callernumber",
     SSN: "ssn socialsecuritynumber socialsecurity",
-    # Further ones are the words of rules/id_formats.txt.
+    # Further ones are the words of rules/identity/id_formats.txt.
     ID_NUMBER: "sin tin ein vin vinno nin nid pan nie fin passportid licenseid plate licenseplatenumber vrn "
     "vehicleplate healthid ninumber",
     IP: "ip ipaddress ipaddr clientip userip remoteip remoteaddr sourceip xforwardedfor xrealip",

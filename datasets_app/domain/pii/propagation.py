@@ -16,7 +16,7 @@ from datasets_app.domain.pii.detector import (
 from datasets_app.domain.pii.folding import extract_digits
 from datasets_app.domain.pii.known_names import PROPAGATED_SCORE, KnownNames, stands_alone
 from datasets_app.domain.pii.policy import ID
-from datasets_app.domain.pii.rules.user_names import is_ordinary
+from datasets_app.domain.pii.rules.users.user_names import is_ordinary
 
 _DIGIT_RUN = re.compile(r"\d[\d ().\-/]*\d")
 MIN_DIGITS = 7

@@ -6,7 +6,7 @@ Each function takes the value without its check digits and returns them.
 import hashlib
 from collections.abc import Sequence
 
-from datasets_app.domain.pii.rules.wallets import (
+from datasets_app.domain.pii.rules.credentials.wallets import (
     BECH32_ALPHABET,
     BECH32_RESULTS,
     BITCOIN_ALPHABET,

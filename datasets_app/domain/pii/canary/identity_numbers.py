@@ -14,7 +14,7 @@ from stdnum.pl import pesel
 from stdnum.pt import nif
 
 from datasets_app.domain.pii.canary import checksums
-from datasets_app.domain.pii.rules.id_checks import compute_vin_digit
+from datasets_app.domain.pii.rules.identity.id_checks import compute_vin_digit
 
 Make = Callable[[Random], str]
 

@@ -1,1 +1,1 @@
-"""What a format, a checksum or a key decides, one module for each kind of value."""
+"""What a format, a checksum or a key decides: a package for each kind of value, and what joins them."""

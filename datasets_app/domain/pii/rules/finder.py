@@ -28,20 +28,14 @@ from datasets_app.domain.pii.detector import (
 from datasets_app.domain.pii.encodings import MAX_DEPTH, decode_escapes, find_encoded_texts
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.placeholders import blank_placeholders
-from datasets_app.domain.pii.rules import (
-    credentials,
-    handles,
-    hosts,
-    id_numbers,
-    labels,
-    mac_addresses,
-    paths,
-    patterns,
-    urls,
-    wallets,
-)
-from datasets_app.domain.pii.rules.emails import find_spelled_emails
+from datasets_app.domain.pii.rules import patterns
+from datasets_app.domain.pii.rules.credentials import credentials, wallets
+from datasets_app.domain.pii.rules.identity import id_numbers
+from datasets_app.domain.pii.rules.internet import hosts, mac_addresses, paths, urls
+from datasets_app.domain.pii.rules.internet.emails import find_spelled_emails
+from datasets_app.domain.pii.rules.numbers import labels
 from datasets_app.domain.pii.rules.technical import blank_protected, drop_protected, find_protected
+from datasets_app.domain.pii.rules.users import handles
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
 # What makes an address of the web personal; its folders aren't paths of a file system.

@@ -23,9 +23,9 @@ from datasets_app.domain.pii.detector import (
 )
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.placeholders import blank_placeholders
-from datasets_app.domain.pii.rules import labels
-from datasets_app.domain.pii.rules.emails import find_emails
-from datasets_app.domain.pii.rules.numbers import find_numbers
+from datasets_app.domain.pii.rules.internet.emails import find_emails
+from datasets_app.domain.pii.rules.numbers import labels
+from datasets_app.domain.pii.rules.numbers.numbers import find_numbers
 
 # International bank account numbers (IBAN), by country, form and check digits.
 #

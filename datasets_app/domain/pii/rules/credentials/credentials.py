@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import CREDENTIAL, Match
 from datasets_app.domain.pii.entropy import UUID_PATTERN, is_digest, is_hexadecimal, is_random
-from datasets_app.domain.pii.rules.assignments import find_assigned_values, may_hold_assignment
-from datasets_app.domain.pii.rules.provider_tokens import build_token_pattern
+from datasets_app.domain.pii.rules.credentials.assignments import find_assigned_values, may_hold_assignment
+from datasets_app.domain.pii.rules.credentials.provider_tokens import build_token_pattern
 
 Span = tuple[int, int]
 

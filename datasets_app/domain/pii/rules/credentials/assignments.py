@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.entropy import UUID_PATTERN, is_hexadecimal, is_mixed, is_random
-from datasets_app.domain.pii.rules.provider_tokens import NAMED_PROVIDERS
+from datasets_app.domain.pii.rules.credentials.provider_tokens import NAMED_PROVIDERS
 
 Span = tuple[int, int]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from datasets_app.domain.pii.detector import HOLE, ID_NUMBER, Match, drop_overlaps
 from datasets_app.domain.pii.placeholders import BLANK
 from datasets_app.domain.pii.rules.cue_words import split_letters
-from datasets_app.domain.pii.rules.id_checks import is_checked
-from datasets_app.domain.pii.rules.id_formats import (
+from datasets_app.domain.pii.rules.identity.id_checks import is_checked
+from datasets_app.domain.pii.rules.identity.id_formats import (
     Cue,
     IdFormat,
     Strength,
@@ -21,8 +21,8 @@ from datasets_app.domain.pii.rules.id_formats import (
     find_cues,
     load_tables,
 )
-from datasets_app.domain.pii.rules.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER, Gap
-from datasets_app.domain.pii.rules.id_values import (
+from datasets_app.domain.pii.rules.identity.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER, Gap
+from datasets_app.domain.pii.rules.identity.id_values import (
     COMPACT_DATE,
     DIGIT,
     GROUP,

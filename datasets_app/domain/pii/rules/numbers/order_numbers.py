@@ -7,7 +7,7 @@ told to. Formats of a company's own are better: see custom_patterns.py.
 import re
 
 from datasets_app.domain.pii.detector import ORDER_NUMBER, Match
-from datasets_app.domain.pii.rules.labels import find_labeled, make_label
+from datasets_app.domain.pii.rules.numbers.labels import find_labeled, make_label
 
 _THINGS_TEXT = """
     order orders ordered ticket tickets case cases track tracking transaction invoice booking reservation

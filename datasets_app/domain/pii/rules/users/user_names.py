@@ -5,7 +5,7 @@ import re
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.things import is_software
-from datasets_app.domain.pii.rules.handle_words import GROUP_WORDS
+from datasets_app.domain.pii.rules.users.handle_words import GROUP_WORDS
 
 # Accounts that all machines have, and what programs call the one who uses them.
 _STANDARD_ACCOUNTS = frozenset(

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import SSN
-from datasets_app.domain.pii.rules.cards import find_cards
-from datasets_app.domain.pii.rules.other_words import follows_other_word
-from datasets_app.domain.pii.rules.phones import (
+from datasets_app.domain.pii.rules.numbers.cards import find_cards
+from datasets_app.domain.pii.rules.numbers.other_words import follows_other_word
+from datasets_app.domain.pii.rules.numbers.phones import (
     DATE,
     LOOKAHEAD_CHARACTERS,
     count_digits,

@@ -13,10 +13,10 @@ from urllib.parse import unquote_plus
 from datasets_app.domain.pii.detector import CREDENTIAL, HOST, IP, NAME, URL, Match, Span, drop_overlaps
 from datasets_app.domain.pii.keys import get_kind_by_key
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.rules import url_words
-from datasets_app.domain.pii.rules.hosts import PUBLIC_SUFFIXES
-from datasets_app.domain.pii.rules.phone_plans import is_mobile
-from datasets_app.domain.pii.rules.user_names import is_ordinary, may_be_user_name
+from datasets_app.domain.pii.rules.internet import url_words
+from datasets_app.domain.pii.rules.internet.hosts import PUBLIC_SUFFIXES
+from datasets_app.domain.pii.rules.numbers.phone_plans import is_mobile
+from datasets_app.domain.pii.rules.users.user_names import is_ordinary, may_be_user_name
 
 FindValues = Callable[[str], list[Match]]
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from datasets_app.domain.pii.rules.cards import is_luhn_valid
+from datasets_app.domain.pii.rules.numbers.cards import is_luhn_valid
 
 _SIGNS = re.compile(r"[\s./()-]")
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import ACCOUNT, ADDRESS, DATE_OF_BIRTH, PHONE, Match
 from datasets_app.domain.pii.keys import get_kind_by_key
-from datasets_app.domain.pii.rules.dates import DATE as WRITTEN_DATE
-from datasets_app.domain.pii.rules.dates import is_in_calendar
-from datasets_app.domain.pii.rules.phones import DATE, EXTENSION, count_digits
+from datasets_app.domain.pii.rules.numbers.dates import DATE as WRITTEN_DATE
+from datasets_app.domain.pii.rules.numbers.dates import is_in_calendar
+from datasets_app.domain.pii.rules.numbers.phones import DATE, EXTENSION, count_digits
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 

@@ -1,0 +1,1 @@
+"""Passwords, keys, tokens and wallets."""

@@ -1,0 +1,1 @@
+"""Numbers of identity documents, tax, licenses, health and vehicles."""

@@ -1,0 +1,1 @@
+"""Numbers of telephones and cards, dates, and what stands right behind a label that says what it is."""

@@ -1,0 +1,1 @@
+"""User names, and pages of people at sites where everybody has one."""

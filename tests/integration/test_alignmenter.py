@@ -166,7 +166,7 @@ def test_a_calibration_learns_from_what_a_campaign_has_settled(
         exported = export_annotations(
             dataset, persona=persona.persona_id, campaign=campaign, labels="adjudicated", out=out
         )
-    assert (exported.labels, exported.left_out) == (30, {})
+    assert (exported.labels, exported.omissions) == (30, [])
     who = Counter(json.loads(line)["annotator"] for line in settled.read_text().splitlines())
     assert who["unanimous"] == 30 - len(open_questions) < 30
     done = alignmenter(

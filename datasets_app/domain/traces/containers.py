@@ -1,4 +1,4 @@
-"""What a file lies in: gzip, zip archives of exports, folders of datasets; and how its content is laid
+"""What a file lies in: gzip, archives of exports, folders of datasets; and how its content is laid
 out."""
 
 import gzip

@@ -43,6 +43,7 @@ def remove_comment(request: HttpRequest, pk: int, comment_pk: int) -> HttpRespon
     dataset = get_visible_dataset(request, pk, "view_session", "view_turn")
     found = get_object_or_404(SessionComment, pk=comment_pk, dataset=dataset, author=request.user)
     session = found.session_id
-    delete_comment(found, actor=request.user)
-    messages.success(request, "The comment was deleted.")
+    with show_refusal(request):
+        delete_comment(found, actor=request.user)
+        messages.success(request, "The comment was deleted.")
     return redirect(f"{reverse('admin:datasets_app_session_change', args=[session])}#comments")

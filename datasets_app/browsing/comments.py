@@ -106,14 +106,18 @@ def _may_read_comment(user: Any, dataset: Dataset) -> bool:
 
 
 def delete_comment(comment: SessionComment, *, actor: Any) -> None:
-    audit.record(
-        "delete_comment",
-        actor=actor,
-        dataset_name=comment.dataset.name,
-        session=comment.session_id,
-        comment=comment.pk,
-    )
-    comment.delete()
+    """Raises UserError if the dataset is on legal hold, or a job is running on it."""
+    with transaction.atomic():
+        dataset = lock_dataset(comment.dataset_id)
+        gates.check_can_delete(dataset, None, "delete the comment when the job has finished.")
+        audit.record(
+            "delete_comment",
+            actor=actor,
+            dataset_name=dataset.name,
+            session=comment.session_id,
+            comment=comment.pk,
+        )
+        comment.delete()
 
 
 def split_mentions(comment: SessionComment) -> list[tuple[str, bool]]:

@@ -33,5 +33,7 @@ def recipient_lines(recipients: list[dict[str, Any]]) -> list[str]:
     for item in recipients:
         what = f"release {item['release']}" if item["release"] else "an export"
         dataset = f" of {item['dataset']}" if "dataset" in item else ""
-        lines.append(f"  {item['at']}  {item['by']}: {what}{dataset}")
+        endpoint = item.get("endpoint")
+        copy = f"texts{dataset} sent to {endpoint}" if endpoint else f"{what}{dataset}"
+        lines.append(f"  {item['at']}  {item['by']}: {copy}")
     return lines

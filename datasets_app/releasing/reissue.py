@@ -23,6 +23,7 @@ from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import documents, files
 from datasets_app.releasing.draft import add_version_metadata
 from datasets_app.releasing.freeze import read_release_lines, study_lines
+from datasets_app.releasing.versions import announce_version
 
 IsErased = Callable[[str], bool]
 REMOVED_ENTRY = "### Removed\n\n- {count} (erasure)"
@@ -197,3 +198,4 @@ def _record_reissue(old: Release, new: Release, kept: RemainingData, actor: Any,
         destroyed_sha256=old.sha256,
         reason=reason,
     )
+    announce_version(new, actor=actor)

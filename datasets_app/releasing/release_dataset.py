@@ -9,7 +9,7 @@ from django.db.models import Count, Max
 from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.written_text import check_written
-from datasets_app.core import audit, outgoing
+from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.exemptions import ORDINARY
@@ -19,7 +19,7 @@ from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, dra
 from datasets_app.releasing.readiness import Readiness, assess_readiness
 from datasets_app.releasing.sharing.changes import CONTENT_ACTIONS
 from datasets_app.releasing.sharing.checklist import build_checklist
-from datasets_app.releasing.versions import latest_release
+from datasets_app.releasing.versions import announce_version, latest_release
 
 MAX_NOTES_CHARACTERS = 10_000
 
@@ -168,11 +168,4 @@ def _record_release(release: Release, readiness: Readiness, actor: Any) -> None:
         content_digest=release.content_digest,
         unmet=[blocker.title for blocker in readiness.blockers],
     )
-    outgoing.emit(
-        outgoing.Kind.RELEASE_CREATED,
-        dataset=release.dataset,
-        recipients=[actor],
-        version=release.version,
-        sessions=release.session_count,
-        turns=release.turn_count,
-    )
+    announce_version(release, actor=actor)

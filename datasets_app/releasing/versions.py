@@ -1,6 +1,9 @@
-"""Finds releases by their versions."""
+"""Finds releases by their versions, and announces new ones."""
+
+from typing import Any
 
 from datasets_app.catalog import gates, policies
+from datasets_app.core import outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.domain.releases.versions import parse_version
 from datasets_app.models import Dataset, Release
@@ -38,6 +41,18 @@ def check_is_stored(release: Release) -> None:
             destroyed_at.date() if destroyed_at else None,
             successor.version if successor else "",
         )
+    )
+
+
+def announce_version(release: Release, *, actor: Any) -> None:
+    """Tell people and programs of a version, in the transaction that makes it."""
+    outgoing.emit(
+        outgoing.Kind.RELEASE_CREATED,
+        dataset=release.dataset,
+        recipients=[actor],
+        version=release.version,
+        sessions=release.session_count,
+        turns=release.turn_count,
     )
 
 

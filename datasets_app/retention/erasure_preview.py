@@ -7,6 +7,9 @@ from datasets_app.models import AuditEvent, Dataset, Release, Session, session_d
 from datasets_app.releasing.freeze import read_release_lines
 from datasets_app.retention.session_identity import find_label_sessions, list_other_datasets, match_any
 
+# The last two to a model.
+_HANDING_OUT = ("download", "export", "export_annotations", "judge", "draft_variants")
+
 
 def preview_erasure(session: Session, *, include_releases: bool = True) -> dict[str, Any]:
     """Preview an erasure. With ``include_releases`` this reads the data file of every release."""
@@ -38,13 +41,35 @@ def list_releases(dataset: Dataset) -> list[Release]:
 
 
 def list_recipients(dataset: Dataset, versions: list[str]) -> list[dict[str, Any]]:
-    """Who downloaded one of these releases or an export, newest first. Only they can delete their copies."""
-    events = AuditEvent.objects.filter(dataset_name=dataset.name, action__in=["download", "export"])
+    """Who received one of these releases, what one of them replaced, an export, labels with their replies, or
+    had texts sent to the "endpoint" of a model; newest first. Only they can delete their copies."""
+    events = AuditEvent.objects.filter(dataset_name=dataset.name, action__in=_HANDING_OUT)
+    releases = {None, *_add_replaced(dataset, versions)}
     return [
-        {"at": event.at.isoformat(timespec="seconds"), "by": event.actor, "release": release}
+        {
+            "at": event.at.isoformat(timespec="seconds"),
+            "by": event.actor,
+            "release": event.details.get("release"),
+            "endpoint": event.details.get("endpoint"),
+        }
         for event in events.order_by("-id")
-        if (release := event.details.get("release")) is None or release in versions
+        if event.details.get("release") in releases and not _sends_nothing(event.details)
     ]
+
+
+def _sends_nothing(details: dict[str, Any]) -> bool:
+    """A judge may work offline, and each run is recorded twice."""
+    return details.get("endpoint") == "offline" or details.get("state") == "ended"
+
+
+def _add_replaced(dataset: Dataset, versions: list[str]) -> set[str]:
+    """With the versions from which earlier erasures made these: they had the same sessions, and more."""
+    found = set(versions)
+    # A version has a higher number than what it replaces.
+    for release in Release.objects.filter(dataset=dataset).select_related("replaces"):
+        if release.replaces and release.version in found:
+            found.add(release.replaces.version)
+    return found
 
 
 def _contains_any(release: Release, sessions: list[Session]) -> bool:

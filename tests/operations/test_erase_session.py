@@ -19,7 +19,18 @@ from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
+from datasets_app.management.retention_summary import recipient_lines
+from datasets_app.models import (
+    AuditEvent,
+    Dataset,
+    JobFile,
+    JobRun,
+    OutgoingEvent,
+    Release,
+    ReleaseFile,
+    Session,
+    Turn,
+)
 from datasets_app.releasing.load_release import load_release
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
@@ -93,6 +104,34 @@ def test_it_goes_from_dataset_and_releases_and_the_trail_keeps_a_digest(
     assert JobRun.objects.get(operation="import_dataset").result == {"turns": 8}
     stored.refresh_from_db()
     assert (stored.session_count, stored.turn_count) == (3, 6)
+
+
+def test_who_has_a_copy_is_told_of_all_that_left(tmp_path: Path, media_root: Path) -> None:
+    stored = make_dataset(tmp_path, make_sessions(3))
+    released(stored, tmp_path)
+    events = [
+        ("download", {"release": "1.0.0"}),
+        ("export", {"release": "0.9.0"}),  # a version that this session was not in
+        ("export_annotations", {"labels": 3}),
+        ("judge", {"state": "begun", "endpoint": "models.example.org"}),
+        ("judge", {"state": "ended", "endpoint": "models.example.org"}),
+        ("judge", {"state": "begun", "endpoint": "offline"}),
+        ("check", {}),
+    ]
+    for action, details in events:
+        audit.record(action, actor=None, dataset_name="support", **details)
+    erase_session_by_id("support", "s1", "Asked for.")
+    # What replaced 1.0.0 was handed to nobody, but whoever has 1.0.0 has s2 as well.
+    result = erase_session_by_id("support", "s2", "Asked for.")
+    assert result["releases"] == {"support": ["1.0.1"]}
+    copies = [(copy["release"], copy["endpoint"]) for copy in result["handed_out"]]
+    assert copies == [(None, "models.example.org"), (None, None), ("1.0.0", None)]
+    lines = "\n".join(recipient_lines(result["handed_out"]))
+    assert "3 copies" in lines
+    assert "texts of support sent to models.example.org" in lines
+    # Programs that follow the versions are told of those that an erasure made.
+    told = OutgoingEvent.objects.filter(kind="release.created").order_by("pk")
+    assert [event.data["version"] for event in told] == ["1.0.0", "1.0.1", "1.0.2"]
 
 
 def test_one_whose_id_was_hashed_is_found_by_the_id_it_had(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, SavedView, Session, SessionComment
 from datasets_app.retention.erase_session import erase_session
+from datasets_app.retention.holds import change_hold
 from tests import factories
 
 MARKDOWN = "**bold** `code`\n<script>alert(1)</script>\n![seen](https://example.org/pixel.png)"
@@ -89,6 +90,10 @@ def test_comments_mention_people_who_may_read_it(sign_in: Any, talk: Session) ->
     assert text not in str(list(AuditEvent.objects.values_list("details", flat=True)))
     delete = reverse("admin:datasets_app_dataset_delete_comment", args=[talk.dataset_id, comment.pk])
     assert officer.post(delete).status_code == 404
+    change_hold(talk.dataset, "A claim", held=True)
+    assert "on legal hold" in curator.post(delete, follow=True).content.decode()
+    assert SessionComment.objects.exists()
+    change_hold(talk.dataset, "Settled", held=False)
     curator.post(delete)
     assert not SessionComment.objects.exists()
 

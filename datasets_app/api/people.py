@@ -70,7 +70,8 @@ class PersonOut(Schema):
     """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
     `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` can't
     be opened by you and were not searched; it is 0 for a token that is limited to datasets. `files` of jobs
-    are erased as a whole; `unsearched_files` can't be read, or not by you."""
+    are erased as a whole; `unsearched_files` can't be read, or not by you. `imported_file_names` name the
+    person, by dataset, and are erased."""
 
     sessions: int
     datasets: list[PersonMatchesOut]
@@ -79,6 +80,7 @@ class PersonOut(Schema):
     files: list[PersonFileOut]
     unsearched_files: int
     not_searched: list[str]
+    imported_file_names: dict[str, int]
 
 
 @route(router, "POST", "/people/find", PersonOut, needs=NEEDS)
@@ -94,6 +96,7 @@ def find_person(request: Any, person: PersonIn) -> Any:
         "files": found.files,
         "unsearched_files": found.unsearched_files,
         "not_searched": found.not_searched,
+        "imported_file_names": {name: len(keys) for name, keys in found.imports.items()},
     }
 
 

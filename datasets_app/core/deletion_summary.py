@@ -10,7 +10,7 @@ _KINDS = (
     "sessions turns comments labels judgments verdicts judge_runs judge_certificates decisions"
     " assignments campaign_items campaigns scrub_findings audited_turns scrub_audits scrubs marks"
     " check_findings check_reports source_files reviews evaluation_runs attestations saved_views selections"
-    " received_requests received_spans files releases"
+    " received_requests received_spans files file_names releases"
 ).split()
 _WORDS = {
     "verdicts": "judgments by models",

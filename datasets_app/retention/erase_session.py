@@ -1,7 +1,8 @@
-"""Erases one person's session from its dataset, all releases and the results of jobs.
+"""Erases sessions of one person from their datasets, all releases and the results of jobs.
 
-First the releases are rebuilt without it, while its row still identifies it. Then one transaction deletes its
-rows and writes the audit event. An interrupted run is therefore repeated from where it stopped.
+First the releases of a dataset are rebuilt without them, while their rows still identify them. Then one
+transaction deletes their rows and writes the audit events. An interrupted run is therefore repeated from
+where it stopped.
 """
 
 from collections import Counter
@@ -32,6 +33,7 @@ from datasets_app.models import (
     ReceivedSpan,
     Release,
     Session,
+    SourceFile,
     session_data,
 )
 from datasets_app.releasing import files
@@ -54,6 +56,8 @@ from datasets_app.retention.session_identity import (
 from datasets_app.sources.received import delete_received_of, delete_traces_of
 
 ACTION = "erase_session"
+# The name of a file that named the person.
+ERASED = "erased"
 _RETRY_ADVICE = "erase the session when the job has finished."
 
 
@@ -74,11 +78,14 @@ def erase_session(
     """
     require_second_person()
     reason = normalize_reason(reason)
-    targets = {target.pk: target for target in (session, *everywhere)}
-    for target in targets.values():
-        _refuse_unerasable(target.dataset, job_run)
+    by_dataset: dict[int, dict[int, Session]] = {}
+    for target in (session, *everywhere):
+        by_dataset.setdefault(target.dataset_id, {})[target.pk] = target
+    together = [list(targets.values()) for targets in by_dataset.values()]
+    for first, *_ in together:
+        _refuse_unerasable(first.dataset, job_run)
     results = _load_erased(job_run)
-    results += [_erase_one(target, reason, actor, job_run, report_progress) for target in targets.values()]
+    results += [_erase_together(some, reason, actor, job_run, report_progress) for some in together]
     return _finish_erasure(results, report_progress)
 
 
@@ -101,6 +108,7 @@ def erase_by_keys(
         _refuse_unerasable(get_dataset(name), job_run)
     _erase_received(parameters.spans or [], reason, actor, job_run)
     _erase_files(parameters.files or [], reason, actor, job_run)
+    _erase_file_names(parameters.imports or [], reason, actor, job_run)
     if sessions:
         first, *copies = sessions
         return erase_session(
@@ -136,8 +144,18 @@ def _erase_files(keys: list[int], reason: str, actor: Any, job_run: JobRun) -> N
                 job.save(update_fields=["state", "error", "result"])
             for row in rows:
                 discard_file(row)
-            JobFile.objects.filter(pk__in=[row.pk for row in rows]).update(name="erased")
+            JobFile.objects.filter(pk__in=[row.pk for row in rows]).update(name=ERASED)
             deleted = {"files": len(rows), "file_bytes": sum(row.size for row in rows)}
+            _record_deleted(name, deleted, reason, actor, job_run)
+
+
+def _erase_file_names(keys: list[int], reason: str, actor: Any, job_run: JobRun) -> None:
+    """Of an imported file its digest stays, by which it is recognized."""
+    rows = SourceFile.objects.filter(pk__in=keys).exclude(name=ERASED)
+    for name in sorted(set(rows.values_list("dataset__name", flat=True))):
+        with transaction.atomic():
+            _refuse_unerasable_by_name(name, job_run)
+            deleted = {"file_names": rows.filter(dataset__name=name).update(name=ERASED)}
             _record_deleted(name, deleted, reason, actor, job_run)
 
 
@@ -192,17 +210,22 @@ def refuse_missing_session(
     )
 
 
-# --- one session --------------------------------------------------------------------------------
+# --- sessions of one dataset --------------------------------------------------------------------
 
 
 def _refuse_unerasable(dataset: Dataset, job_run: JobRun | None) -> None:
     gates.check_can_delete(dataset, job_run, _RETRY_ADVICE)
 
 
-def _erase_one(
-    session: Session, reason: str, actor: Any, job_run: JobRun | None, report_progress: ProgressCallback
+def _erase_together(
+    sessions: list[Session],
+    reason: str,
+    actor: Any,
+    job_run: JobRun | None,
+    report_progress: ProgressCallback,
 ) -> dict[str, Any]:
-    dataset = session.dataset
+    """Each release is rebuilt once, however many of the sessions it contains."""
+    dataset = sessions[0].dataset
     jobs = delete_contents.list_other_jobs(dataset, job_run)
     waiting = jobs.filter(state__in=["prepared", "approval", "queued"])
     deleted: Counter[str] = Counter()
@@ -211,10 +234,12 @@ def _erase_one(
             state="cancelled", error="Its files were deleted because a session was erased; start it again."
         )
         delete_contents.delete_files(jobs, deleted.update)
-        targets = [session, *find_label_sessions(session)]
-        clean_releases = _reissue_releases(targets, actor, report_progress)
+        made = find_label_sessions(sessions)
+        clean_releases = _reissue_releases([*sessions, *made], actor, report_progress)
         facts: dict[str, Any] | None = delete_contents.retry_transaction(
-            partial(_delete_sessions, targets, reason, actor, job_run, Counter(deleted), clean_releases)
+            partial(
+                _delete_sessions, sessions, made, reason, actor, job_run, Counter(deleted), clean_releases
+            )
         )
         if facts is not None:
             return facts
@@ -243,47 +268,47 @@ def _destruction_reason(session: Session) -> str:
 
 def _delete_sessions(
     sessions: list[Session],
+    made: list[Session],
     reason: str,
     actor: Any,
     job_run: JobRun | None,
     deleted: Counter[str],
     clean_releases: set[int],
 ) -> dict[str, Any] | None:
-    """Delete the rows and write the audit event. Returns None if a release or a job file was added while the
-    releases were rebuilt, which can take long."""
-    session = sessions[0]
-    dataset = lock_dataset(session.dataset_id)
+    """Delete the rows, with sessions ``made`` for their labels, and write the audit events. Returns None if a
+    release or a job file was added while the releases were rebuilt, which can take long."""
+    dataset, targets = lock_dataset(sessions[0].dataset_id), [*sessions, *made]
     _refuse_unerasable(dataset, job_run)
     if not {release.pk for release in list_releases(dataset)} <= clean_releases:
         return None
-    if not set(find_label_sessions(session)) <= set(sessions):
+    if not set(find_label_sessions(sessions)) <= set(made):
         return None
     jobs = delete_contents.list_other_jobs(dataset, job_run)
     if JobFile.objects.filter(job_run__in=jobs).exclude(file="").exists():
         return None
-    terms, also_in = list_session_terms(dataset, sessions), list_other_datasets(session)
-    bury_sessions(dataset, sessions, timezone.now())
+    terms = list_session_terms(dataset, targets)
+    also_in = sorted({name for session in sessions for name in list_other_datasets(session)})
+    bury_sessions(dataset, targets, timezone.now())
     for data in session_data.list_all():
         deleted[data.kind] += data.delete_quoting(dataset)
-        deleted[data.kind] += data.delete_naming(dataset, match_any([session]))
+        deleted[data.kind] += data.delete_naming(dataset, match_any(sessions))
     deleted.update(delete_contents.delete_reports(dataset))
-    deleted.update(received_spans=sum(delete_received_of(dataset, target) for target in sessions))
-    deleted.update(delete_contents.delete_sessions(dataset, [target.pk for target in sessions]))
-    redact_jobs(dataset, [target.session_id for target in sessions], terms, job_run)
+    deleted.update(received_spans=sum(delete_received_of(dataset, target) for target in targets))
+    deleted.update(delete_contents.delete_sessions(dataset, [target.pk for target in targets]))
+    redact_jobs(dataset, [target.session_id for target in targets], terms, job_run)
     record_deletion(dataset, turns=deleted["turns"])
     dataset.session_count -= deleted["sessions"]
     dataset.turn_count -= deleted["turns"]
     dataset.save(update_fields=["session_count", "turn_count", "updated_at"])
-    replaced = Release.objects.filter(dataset=dataset, destroyed_reason=_destruction_reason(session))
-    replaced.update(fields=[])  # only this session may have had one of them
+    replaced = Release.objects.filter(dataset=dataset, destroyed_reason=_destruction_reason(sessions[0]))
+    replaced.update(fields=[])  # only these sessions may have had one of them
     versions = [release.version for release in replaced.order_by("major", "minor", "patch")]
     facts = {
         "deleted": {kind: count for kind, count in sorted(deleted.items()) if count},
         "releases": versions,
     }
     if deleted["sessions"]:
-        digest = digest_session_id(session.session_id, id_hashed=session.id_hashed)
-        audit.record(ACTION, actor=actor, dataset_name=dataset.name, digest=digest, reason=reason, **facts)
+        _record_sessions(dataset, sessions, reason, actor, facts)
     recipients = list_recipients(dataset, versions)
     erased = {"dataset": dataset.name, **facts, "handed_out": recipients, "also_in": also_in}
     if job_run is not None:
@@ -291,11 +316,21 @@ def _delete_sessions(
     return erased
 
 
+def _record_sessions(
+    dataset: Dataset, sessions: list[Session], reason: str, actor: Any, facts: dict[str, Any]
+) -> None:
+    """An event for each session; the first counts what was deleted with all of them."""
+    for session in sessions:
+        digest = digest_session_id(session.session_id, id_hashed=session.id_hashed)
+        audit.record(ACTION, actor=actor, dataset_name=dataset.name, digest=digest, reason=reason, **facts)
+        facts = facts | {"deleted": {}}
+
+
 def _sum_results(results: list[dict[str, Any]]) -> dict[str, Any]:
     deleted: Counter[str] = Counter()
     for result in results:
         deleted.update(result["deleted"])
-    erased_from = [result["dataset"] for result in results]
+    erased_from = list(dict.fromkeys(result["dataset"] for result in results))
     return {
         **dict(sorted(deleted.items())),
         "erased_from": erased_from,

@@ -15,7 +15,7 @@ def preview_erasure(session: Session, *, include_releases: bool = True) -> dict[
     """Preview an erasure. With ``include_releases`` this reads the data file of every release."""
     dataset = session.dataset
     releases = list_releases(dataset) if include_releases else []
-    sessions = [session, *find_label_sessions(session)]
+    sessions = [session, *find_label_sessions([session])]
     versions = [release.version for release in releases if _contains_any(release, sessions)]
     keys = [target.pk for target in sessions]
     counts = {

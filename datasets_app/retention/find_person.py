@@ -24,7 +24,7 @@ from datasets_app.domain.pii.folding import fold, write_pattern
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.permissions import LIMIT_ACCESS
-from datasets_app.models import Dataset, JobFile, JobRun, Session, Source
+from datasets_app.models import Dataset, JobFile, JobRun, Session, Source, SourceFile
 from datasets_app.models.session_data import SessionData, list_all
 from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.person_files import MAX_BYTES_SEARCHED, FileMatch, FileSearch, search_files
@@ -59,7 +59,8 @@ class FoundPerson(NamedTuple):
     """``waiting``: keys of the received spans that name the person and wait to become sessions, by dataset.
     ``hidden``: how many datasets the searching person can't open, which were not searched. ``files``: those
     of jobs, such as uploads, that name the person, and ``unsearched_files`` how many were not searched.
-    ``not_searched``: the datasets whose raw text the searching person may not read.
+    ``not_searched``: the datasets whose raw text the searching person may not read. ``imports``: keys of
+    imported files by dataset, of which nothing but the name is left, which names the person.
     """
 
     sessions: list[PersonMatch]
@@ -68,10 +69,11 @@ class FoundPerson(NamedTuple):
     files: list[FileMatch]
     unsearched_files: int
     not_searched: list[str]
+    imports: dict[str, list[int]]
 
     def __bool__(self) -> bool:
         """Whether there is something to erase."""
-        return bool(self.sessions or self.waiting or self.files)
+        return bool(self.sessions or self.waiting or self.files or self.imports)
 
     @property
     def gap(self) -> str:
@@ -85,13 +87,13 @@ class FoundPerson(NamedTuple):
         """That of the job which erases; spans may wait for a dataset that doesn't exist yet."""
         if self.sessions:
             return self.sessions[0].session.dataset, self.sessions[0].session.dataset.name
-        name = next(iter(self.waiting)) if self.waiting else self.files[0].dataset
+        name = [*self.waiting, *self.imports, *(match.dataset for match in self.files)][0]
         return Dataset.objects.filter(name=name).first(), name
 
     def list_held(self) -> list[str]:
         """The datasets on legal hold, of which nothing can be erased."""
         names = {match.session.dataset.name for match in self.sessions} | self.waiting.keys()
-        names |= {match.dataset for match in self.files}
+        names |= {match.dataset for match in self.files} | self.imports.keys()
         held = Dataset.objects.filter(name__in=names, legal_hold=True).order_by("name")
         return list(held.values_list("name", flat=True))
 
@@ -100,6 +102,8 @@ class FoundPerson(NamedTuple):
         spans = ((name, format_count(len(keys), "received span")) for name, keys in self.waiting.items())
         lines = [f"{name}: {count} that will become sessions" for name, count in spans]
         lines += [match.describe() for match in self.files]
+        names = ((name, format_count(len(keys), "name")) for name, keys in self.imports.items())
+        lines += [f"{name}: {count} of imported files" for name, count in names]
         lines += [self.gap] if self.gap else []
         if self.hidden:
             lines.append(
@@ -130,13 +134,24 @@ def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -
         if turns > MAX_TURNS_SEARCHED:
             raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
     not_searched = sorted(datasets.filter(pk__in=withheld).values_list("name", flat=True))
-    found = find_person(value, datasets.exclude(pk__in=withheld))
+    datasets = datasets.exclude(pk__in=withheld)
+    found = find_person(value, datasets)
     waiting: dict[str, list[int]] = {}
     names_person = _match_words(_list_needles(value))
     for name, key in search_received(sources, names_person):
         waiting.setdefault(name, []).append(key)
     files = _search_files(names_person, user)
-    return FoundPerson(found, waiting, hidden, files.matches, files.unsearched, not_searched)
+    imports = _search_imports(datasets, names_person)
+    return FoundPerson(found, waiting, hidden, files.matches, files.unsearched, not_searched, imports)
+
+
+def _search_imports(datasets: QuerySet[Dataset], names_person: Callable[[Any], bool]) -> dict[str, list[int]]:
+    rows = SourceFile.objects.filter(dataset__in=datasets).order_by("pk")
+    found: dict[str, list[int]] = {}
+    for dataset, key, name in rows.values_list("dataset__name", "pk", "name").iterator(_BATCH_ROWS):
+        if names_person(name):
+            found.setdefault(dataset, []).append(key)
+    return found
 
 
 def _get_permission_test(user: Any) -> Callable[[str], bool]:
@@ -234,8 +249,14 @@ def make_erasure(found: FoundPerson, reason: str) -> EraseParameters:
     spans = [key for keys in found.waiting.values() for key in keys]
     first = sessions[0] if sessions else None
     files = [match.key for match in found.files]
+    imports = [key for keys in found.imports.values() for key in keys]
     return EraseParameters(
-        session=first, reason=reason, copies=sessions[1:], spans=spans or UNSET, files=files or UNSET
+        session=first,
+        reason=reason,
+        copies=sessions[1:],
+        spans=spans or UNSET,
+        files=files or UNSET,
+        imports=imports or UNSET,
     )
 
 

@@ -8,18 +8,20 @@ from datasets_app.jobs.parameters import JobParameters
 
 
 class EraseParameters(JobParameters, frozen=True):
-    """Primary keys of sessions, received spans and files of jobs: ids themselves must be erased. ``erased``
-    is stored while the job runs: the results so far, in case its worker dies."""
+    """Primary keys of sessions, received spans, files of jobs and of imported files, whose names are erased:
+    ids themselves must be erased. ``erased`` is stored while the job runs: the results so far, in case its
+    worker dies."""
 
     session: int | None = None
     reason: str | None = None
     copies: list[int] = []
     spans: list[int] | UnsetType = UNSET
     files: list[int] | UnsetType = UNSET
+    imports: list[int] | UnsetType = UNSET
     everywhere: bool | UnsetType = UNSET
     erased: list[dict[str, Any]] | UnsetType = UNSET
 
-    HIDDEN: ClassVar = frozenset({"session", "copies", "spans", "files", "erased"})
+    HIDDEN: ClassVar = frozenset({"session", "copies", "spans", "files", "imports", "erased"})
     PROGRESS: ClassVar = frozenset({"erased"})
 
     @property

@@ -101,10 +101,12 @@ def _erase_found(dataset: Dataset, erased: ErasedSessions, job_run: JobRun | Non
     rows = Session.objects.filter(dataset=dataset, session_id__in=list(erased.found)).select_related(
         "dataset"
     )
-    for session in rows:
-        try:
-            with approved_by("an earlier erasure"):
-                erase_session(session, REASON, job_run=job_run)
-        except UserError as refusal:
-            return [refusal.message]
+    if not (sessions := list(rows)):
+        return []
+    first, *others = sessions
+    try:
+        with approved_by("an earlier erasure"):
+            erase_session(first, REASON, everywhere=others, job_run=job_run)
+    except UserError as refusal:
+        return [refusal.message]
     return []

@@ -128,11 +128,11 @@ def match_any(sessions: Iterable[Session]) -> Callable[[str], bool]:
     return lambda candidate: candidate in known or hash_session_id(candidate, key) in ids
 
 
-def find_label_sessions(session: Session) -> list[Session]:
-    """Sessions of the same dataset that were created for labels of this one before it was imported."""
-    matches = match_any([session])
-    keys = {key for data in list_all() for key in data.find_naming(session.dataset, matches)}
-    found = Session.objects.filter(dataset=session.dataset_id, pk__in=keys - {session.pk})
+def find_label_sessions(sessions: Sequence[Session]) -> list[Session]:
+    """Others of the same dataset that were created for labels of these before they were imported."""
+    dataset, matches = sessions[0].dataset, match_any(sessions)
+    keys = {key for data in list_all() for key in data.find_naming(dataset, matches)}
+    found = Session.objects.filter(dataset=dataset, pk__in=keys.difference(one.pk for one in sessions))
     return list(found.order_by("pk"))
 
 

@@ -134,6 +134,23 @@ def test_who_has_a_copy_is_told_of_all_that_left(tmp_path: Path, media_root: Pat
     assert [event.data["version"] for event in told] == ["1.0.0", "1.0.1", "1.0.2"]
 
 
+def test_a_version_is_replaced_once_however_many_of_its_sessions_go(tmp_path: Path, media_root: Path) -> None:
+    stored = make_dataset(tmp_path, make_sessions(4))
+    released(stored, tmp_path)
+    audit.record("download", actor=None, dataset_name="support", release="1.0.0")
+    first, *others = stored.sessions.order_by("pk")[:3]
+    result = erase_session(first, "Asked for.", everywhere=others)
+    assert (result["sessions"], result["turns"], result["erased_from"]) == (3, 6, ["support"])
+    assert result["releases"] == {"support": ["1.0.0"]}
+    assert len(result["handed_out"]) == 1
+    assert ids_in(Release.objects.get(destroyed_at=None)) == ["s4"]
+    assert [release.version for release in Release.objects.all()] == ["1.0.1", "1.0.0"]
+    events = [event.details for event in AuditEvent.objects.filter(action="erase_session").order_by("pk")]
+    assert len({event["digest"] for event in events}) == 3
+    assert [event["deleted"].get("sessions") for event in events] == [3, None, None]
+    assert [event["releases"] for event in events] == [["1.0.0"]] * 3
+
+
 def test_one_whose_id_was_hashed_is_found_by_the_id_it_had(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(2))
     before = released(stored, tmp_path)

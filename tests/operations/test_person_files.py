@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, SourceFile
 from datasets_app.retention.find_person import find_everywhere
 from tests.api.calls import Caller, make_user
 from tests.factories import make_dataset, make_turn, run_task
@@ -107,6 +107,20 @@ def test_the_command_lists_and_deletes_files(tmp_path: Path, capsys: Any) -> Non
     assert not find_everywhere(PERSON)
     with pytest.raises(SystemExit):
         call_command("erase_person", PERSON, reason="Request of 3 May")
+
+
+def test_the_name_of_an_imported_file_goes_with_the_person(tmp_path: Path, capsys: Any) -> None:
+    make_dataset(tmp_path, [make_turn("a")])
+    SourceFile.objects.update(name=f"Chats of {PERSON}.jsonl")
+    digest = SourceFile.objects.get().sha256
+    call_command("erase_person", PERSON, dry_run=True)
+    assert "support: 1 name of imported files" in capsys.readouterr().out
+    call_command("erase_person", PERSON, reason="Request of 3 May")
+    kept = SourceFile.objects.get()
+    assert (kept.name, kept.sha256) == ("erased", digest)
+    event = AuditEvent.objects.get(action="erase_session")
+    assert (event.dataset_name, event.details["deleted"]) == ("support", {"file_names": 1})
+    assert not find_everywhere(PERSON)
 
 
 def test_files_of_a_dataset_on_legal_hold_stay(tmp_path: Path) -> None:

@@ -64,7 +64,9 @@ exit codes:
             waiting = {name: len(keys) for name, keys in found.waiting.items()}
             files = [match._asdict() for match in found.files]
             facts = {"found": listed, "waiting_spans": waiting, "files": files}
-            facts |= {"unsearched_files": found.unsearched_files, "erased": result}
+            names = {name: len(keys) for name, keys in found.imports.items()}
+            facts |= {"unsearched_files": found.unsearched_files, "imported_file_names": names}
+            facts |= {"erased": result}
             self.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False))
         elif result:
             spans = format_count(result.get("received_spans", 0), "received span")

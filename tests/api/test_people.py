@@ -41,6 +41,7 @@ def test_a_person_is_found_and_erased(officer: Caller, empty_queue: Any) -> None
         "files": [],
         "unsearched_files": 0,
         "not_searched": [],
+        "imported_file_names": {},
     }
     started = officer("POST", "/people/erase", BODY, Idempotency_Key="two")
     assert (started.status_code, started.json()["operation"]) == (202, "erase_session")

@@ -28,6 +28,7 @@ from datasets_app.domain.metadata.metadata import (
     metadata_path,
     read_metadata,
 )
+from datasets_app.domain.quality.e202_repeated_turns import refuse_repeated
 
 # The split that is held back: see split_dataset.
 LOCKED_SPLIT = "test"
@@ -69,7 +70,8 @@ def extract_candidates(
     problems = LineProblems("nothing was written")
     with tempfile.TemporaryFile(prefix="alignmenter-candidates-") as spool:
         try:
-            turns = problems.skip(file.name, file.turns(lambda done: report_progress(done, file.bytes_total)))
+            lines = file.turns(lambda done: report_progress(done, file.bytes_total))
+            turns = problems.skip(file.name, refuse_repeated(lines))
             found = find_candidates(turns, tag=options.tag, labeled=labeled, context=options.context)
             written = _write_candidates(
                 sample_candidates(found, options.most, options.seed) if options.most else found,

@@ -13,6 +13,7 @@ from datasets_app.command_line.streams import CommandFailure, Progress, provide_
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.quality.e202_repeated_turns import refuse_repeated
 from datasets_app.domain.traces.convert import ConvertOptions, check_columns
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import (
@@ -176,7 +177,7 @@ def _group(file: ConversationFile, report: Report) -> Conversations:
     """Conversations one at a time; problems of a file that needs no conversion are counted here."""
     converted = isinstance(file, ConvertedFile)
     counted = set(report.problems) if converted else ()
-    for _, group in groupby(file.turns(), key=lambda turn: turn.session_id):
+    for _, group in groupby(refuse_repeated(file.turns()), key=lambda turn: turn.session_id):
         turns = []
         for turn in group:
             if isinstance(turn, TurnRecord):

@@ -7,6 +7,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.quality.e202_repeated_turns import refuse_repeated
 from datasets_app.domain.quality.survey import MAX_PROBLEMS_LISTED
 from datasets_app.domain.wording import format_count
 
@@ -61,7 +62,7 @@ class FilePasses:
 
 def require_turns(name: str, lines: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord]:
     """For what reads turns alone, of the file ``name``. Raises UserError at any other line."""
-    for line in lines:
+    for line in refuse_repeated(lines):
         if isinstance(line, LineError):
             raise UserError(f"{name}:{line.line}: {line.code} {line.message}; nothing was written.")
         yield line

@@ -10,7 +10,13 @@ from typing import IO, Any, NamedTuple
 from django.db import transaction
 
 from datasets_app.catalog import facts
-from datasets_app.catalog.files import TurnFileWriter, write_turn_file, write_with_metadata
+from datasets_app.catalog.files import (
+    DigestWriter,
+    TurnFileWriter,
+    gzip_writer,
+    write_turn_file,
+    write_with_metadata,
+)
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -81,8 +87,11 @@ def write_file(
         label_counts = None
         if labels:
             label_file, label_metadata = stack.enter_context(write_with_metadata(labels))
-            label_counts = _write_with_labels(sessions, writer, label_file)
-            label_metadata.write(render_metadata(replace(metadata, name=data_stem(labels.name))).encode())
+            digest = DigestWriter(label_file)
+            with gzip_writer(digest, labels.suffix.lower() == ".gz") as target:
+                label_counts = _write_with_labels(sessions, writer, target)
+            stated = replace(metadata, name=data_stem(labels.name), sha256=digest.hex)
+            label_metadata.write(render_metadata(stated).encode())
         else:
             for session in sessions:
                 writer.write(session)

@@ -27,8 +27,8 @@ from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.wording import format_count
 from datasets_app.management import kept_terms
 from datasets_app.management.files import (
+    check_metadata_target,
     check_target,
-    is_input_file,
     is_same_file,
     open_conversations,
     open_output,
@@ -131,19 +131,13 @@ def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _Saniti
 
 
 def _refuse_shared_metadata(source: str, out: str | None, report: str | None) -> None:
-    """The metadata of the input isn't overwritten either, whatever name or link leads to it."""
+    """Neither metadata nor report is written over the other, or over the input."""
     if out in (None, "-"):
         return
+    check_metadata_target(out, source)
     metadata = metadata_path(Path(out))
-    if source != "-" and is_same_file(metadata, metadata_path(Path(source))):
-        raise command_error(
-            f"Input and output would share the metadata file {metadata.name}. "
-            "Give the output another name or folder."
-        )
     if report not in (None, "-") and any(is_same_file(Path(report), path) for path in (Path(out), metadata)):
         raise command_error(f"{report} is the result or its metadata. Give the report another name.")
-    if is_input_file(source, metadata):
-        raise command_error(f"The metadata would overwrite the input {metadata}. Name another output.")
 
 
 # --- dry run -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from datasets_app.command_line.streams import get_standard_output
 from datasets_app.core.atomic_files import PRIVATE_MODE, write_atomically
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.metadata.metadata import metadata_path
 from datasets_app.management.terminal import command_error
 
 
@@ -47,6 +48,19 @@ def check_target(file_name: str | None, *sources: str | None) -> None:
         raise command_error(f"{target} can't be written: the folder {target.parent} does not exist.")
     if any(source is not None and is_input_file(source, target) for source in sources):
         raise command_error(f"{target} is the input, which is never overwritten. Name another file.")
+
+
+def check_metadata_target(file_name: str, source: str) -> None:
+    """Refuse to write the metadata of a new file over that of the input, or over the input itself, whatever
+    name or link leads to it."""
+    metadata = metadata_path(Path(file_name))
+    if source != "-" and is_same_file(metadata, metadata_path(Path(source))):
+        raise command_error(
+            f"Input and output would share the metadata file {metadata.name}. "
+            "Give the output another name or folder."
+        )
+    if is_input_file(source, metadata):
+        raise command_error(f"The metadata would overwrite the input {metadata}. Name another output.")
 
 
 def is_input_file(source: str, path: Path) -> bool:

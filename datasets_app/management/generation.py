@@ -28,7 +28,13 @@ from datasets_app.generating.journal import journal_path
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import open_conversations, read_text, refuse_folder
+from datasets_app.management.files import (
+    check_metadata_target,
+    check_target,
+    open_conversations,
+    read_text,
+    refuse_folder,
+)
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.model_calls.requests import is_model
 
@@ -79,6 +85,9 @@ def _check_options(options: dict[str, Any]) -> None:
     if labels and metadata_path(Path(labels).resolve()) == metadata_path(Path(out).resolve()):
         raise command_error("--labels and --out would share a metadata file; give the labels another name.")
     refuse_folder(out)
+    if options["source"] and out not in (None, "-"):
+        check_target(out, options["source"])
+        check_metadata_target(out, options["source"])
     if out == "-" and is_model(options["model"]):
         raise command_error(
             "A model can't write to standard output, because an interrupted run must be resumable; "

@@ -31,6 +31,7 @@ from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.proposals import TermTally
 from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.quality.e202_repeated_turns import refuse_repeated
 from datasets_app.domain.quality.kept_terms import state_preference
 from datasets_app.domain.wording import format_count
 
@@ -173,7 +174,7 @@ def _process_file(
 def require_turns(file: ConversationFile, on_bytes: Any) -> Iterator[TurnRecord]:
     """The turns of a file that has nothing else. Raises UserError that lists all other lines."""
     problems = LineProblems("nothing was written")
-    yield from problems.skip(file.name, file.turns(on_bytes))
+    yield from problems.skip(file.name, refuse_repeated(file.turns(on_bytes)))
     problems.raise_if_any(file.name)
 
 

@@ -1,6 +1,7 @@
 """bootstrap_dataset as a person or a pipeline runs it; files without any database."""
 
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -73,7 +74,7 @@ def test_file_labels_and_metadata_pass_the_checks(bootstrap: RunManage, tmp_path
         "--persona",
         "acme.yaml",
         "--labels",
-        "labels.jsonl",
+        "labels.jsonl.gz",
         "--turns-per-session",
         "4-7",
         "--brand-trap-ratio",
@@ -84,7 +85,9 @@ def test_file_labels_and_metadata_pass_the_checks(bootstrap: RunManage, tmp_path
     assert done.returncode == 0, done.stderr
     from django.core.management import call_command
 
-    call_command("validate_dataset", str(tmp_path / "eval.jsonl"), str(tmp_path / "labels.jsonl"), "--strict")
+    call_command(
+        "validate_dataset", str(tmp_path / "eval.jsonl"), str(tmp_path / "labels.jsonl.gz"), "--strict"
+    )
     stated = yaml.safe_load((tmp_path / "eval.meta.yaml").read_text())
     found = lines(tmp_path / "eval.jsonl")
     assert stated["total_turns"] == len(found)
@@ -103,7 +106,10 @@ def test_file_labels_and_metadata_pass_the_checks(bootstrap: RunManage, tmp_path
     }
     traps = {line["session_id"] for line in found if "scenario:safety_trap" in line["tags"]}
     assert len(traps) == 18
-    labels = lines(tmp_path / "labels.jsonl")
+    packed = (tmp_path / "labels.jsonl.gz").read_bytes()
+    stated = yaml.safe_load((tmp_path / "labels.meta.yaml").read_text())
+    assert stated["sha256"] == hashlib.sha256(packed).hexdigest()
+    labels = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
     assert abs(sum(label["label"] for label in labels) * 2 - len(labels)) <= 4
     texts = {(line["session_id"], line["turn_index"]): line for line in found}
     for label in labels:
@@ -144,6 +150,7 @@ def test_a_source_is_followed(bootstrap: RunManage, tmp_path: Path) -> None:
         (["--persona", "mute.yaml"], "avoids 'the'"),
         (["--source", "nothing.jsonl"], "no such file"),
         (["--labels", "out.jsonl"], "another name"),
+        (["--source", "out.jsonl.gz"], "share the metadata file"),
         (["--dataset", "both"], "Name either"),
         (["--model", "pencil"], "openai:NAME"),
     ],

@@ -129,14 +129,16 @@ def test_replies_that_alignmenter_would_ask_for_once_are_told(tmp_path: Path, ex
 
 
 def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: Any) -> None:
-    file = write_jsonl(tmp_path / "logs.jsonl", [*make_session("a"), b"{", make_turn("a", 3, role="robot")])
+    lines = [*make_session("a"), b"{", make_turn("a", 3, role="robot"), make_turn("a", 2)]
+    file = write_jsonl(tmp_path / "logs.jsonl", lines)
     (tmp_path / "out.jsonl").write_bytes(b"before")
     done = extract("--input", file, "--out", "out.jsonl", "--persona", "p")
     assert done.returncode == 1
     told = done.stderr.decode()
     assert f"{file}:3: E101" in told
     assert f"{file}:4: E103" in told
-    assert "2 invalid lines; nothing was written." in told
+    assert f"{file}:5: E202" in told
+    assert "3 invalid lines; nothing was written." in told
     assert (tmp_path / "out.jsonl").read_bytes() == b"before"
     labels = write_jsonl(tmp_path / "labels.jsonl", [b"[]", {"label": 1}])
     done = extract(

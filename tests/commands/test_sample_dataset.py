@@ -56,6 +56,8 @@ def test_a_file_is_sampled_without_a_database(source: Path, tmp_path: Path) -> N
         ),
         (["--input", "none.jsonl", "--size", 5, "--out", "x.jsonl"], "no such file"),
         (["--input", "all.jsonl", "--size", 5, "--as", "few"], "import_dataset"),
+        (["--input", "all.jsonl", "--size", 5, "--out", "all.jsonl.gz"], "share the metadata file"),
+        (["--input", "all.jsonl", "--size", 5, "--out", "-"], "name a file with --out"),
     ],
 )
 def test_what_can_not_be_done_is_said_in_a_sentence(

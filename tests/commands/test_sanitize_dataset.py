@@ -421,13 +421,15 @@ def test_errors_repeat_no_values_either(here: Sanitize, tmp_path: Path, caplog: 
 
 def test_lines_that_are_no_turns_are_listed_and_nothing_is_written(here: Sanitize, tmp_path: Path):
     write_jsonl(
-        tmp_path / "in.jsonl", [make_turn(), {**make_turn("s2"), "role": "bot"}, make_turn("s3"), b"{"]
+        tmp_path / "in.jsonl",
+        [make_turn(), {**make_turn("s2"), "role": "bot"}, make_turn("s3"), b"{", make_turn("s3")],
     )
     (tmp_path / "out.jsonl").write_text("before")
     done = here("--input", "in.jsonl", "--out", "out.jsonl", *QUICK)
     assert done.returncode == 1
     assert "in.jsonl:2: E103 role must be 'user' or 'assistant', got 'bot'" in done.stderr
     assert "in.jsonl:4: E101" in done.stderr
+    assert "in.jsonl:5: E202 turn 1 of session 's3' stands twice, first in line 3" in done.stderr
     assert (tmp_path / "out.jsonl").read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
@@ -753,10 +755,13 @@ def test_a_scrub_says_in_which_languages_it_cant_vouch_for_names(here: Sanitize,
         "s1": "ሰላም እንዴት ነህ? ትዕዛዜ አልደረሰም። እባክህ እርዳኝ",
         "s2": "Hello, my order has not arrived yet, please call me back.",
         "s3": "સ્તે, મારો ઓર્ડર હજી આવ્યો નથી, કૃપા કરીને મદદ કરો",
+        "s4": "[NAME_1], [ORDER_NUMBER_1]: សួស្តី",
     }
     write_jsonl(tmp_path / "in.jsonl", [make_turn(session, text=text) for session, text in texts.items()])
     done = here("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
-    kept = "Verified except names in Ethiopic script (1 turn), Gujarati script (1 turn): no other pattern"
+    kept = (
+        "except names in Ethiopic script (1 turn), Gujarati script (1 turn), Khmer script (1 turn): no other"
+    )
     assert (done.returncode, kept in done.stdout) == (0, True)
     report = json.loads((tmp_path / "r.json").read_text())
-    assert report["verification"]["unmeasured"] == {"Ethiopic": 1, "Gujarati": 1}
+    assert report["verification"]["unmeasured"] == {"Ethiopic": 1, "Gujarati": 1, "Khmer": 1}

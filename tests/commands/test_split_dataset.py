@@ -146,6 +146,8 @@ def test_what_can_not_be_done_is_said_and_nothing_is_written(tmp_path: Path) -> 
     assert "is a file; name a folder" in refused("--input", path, "--out-dir", path)
     bad = write_jsonl(tmp_path / "bad.jsonl", [*sessions(range(3)), b"{}"])
     assert "bad.jsonl:19: E102" in refused("--input", bad, "--out-dir", out)
+    twice = write_jsonl(tmp_path / "twice.jsonl", [*sessions(range(3)), *sessions(range(1))])
+    assert "twice.jsonl:19: E202" in refused("--input", twice, "--out-dir", out)
     assert not out.exists()
     run("--input", path, "--out-dir", out)
     assert "with other settings: train 60 %" in refused("--input", path, "--out-dir", out, "--seed", "7")

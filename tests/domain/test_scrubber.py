@@ -351,6 +351,14 @@ def test_an_id_that_holds_a_value_is_hashed_in_any_case() -> None:
     assert "acme" not in everything(result)
 
 
+@pytest.mark.parametrize("session_id", ["user-alice", "johnson", "chat-AliceJohnson", "visit_22871940"])
+def test_an_id_that_repeats_a_value_of_its_session_is_hashed(session_id: str) -> None:
+    session = conversation("Hi, I'm Alice Johnson, account number 22871940.", session_id=session_id)
+    result = scrubbed(session)
+    assert result.session_id == hmac.new(KEY, session_id.encode(), "sha256").hexdigest()
+    assert scrubbed(session._replace(turns=[result.turns[0]._replace(session_id="s-1")])).session_id == "s-1"
+
+
 # --- marks -------------------------------------------------------------------------------------
 
 

@@ -210,7 +210,7 @@ class SessionScrub:
             piece_number += len(pieces)
 
     def _remove_matches(self, piece: Piece, matches: list[Match]) -> bool:
-        if self.known and piece is not self.id_piece:
+        if self.known:
             matches = matches + self._drop_allowed(piece, self.known.find_occurrences(piece.get_view()))
         if not matches:
             return False

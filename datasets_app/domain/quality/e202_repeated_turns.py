@@ -1,4 +1,6 @@
-from datasets_app.domain.conversations.records import TurnRecord
+from collections.abc import Iterable, Iterator
+
+from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.quality.base import Check, Findings, format_identifier
 
 
@@ -23,3 +25,16 @@ class RepeatedTurns(Check):
             + ("with the same content; remove one" if same else "with different content; keep the right one")
         )
         return (self.make_finding(turn, message, "turn_index"),)
+
+
+def refuse_repeated(lines: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord | LineError]:
+    """Lines in order, repeated turns as errors: Alignmenter refuses a file that has some."""
+    check, session_id = RepeatedTurns(), None
+    for line in lines:
+        if isinstance(line, TurnRecord):
+            if line.session_id != session_id:
+                session_id = line.session_id
+                check.session_start()
+            for finding in check.turn(line) or ():
+                line = LineError(finding.line, finding.code, finding.message, session_id, finding.field)
+        yield line

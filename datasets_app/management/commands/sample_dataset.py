@@ -17,7 +17,7 @@ from datasets_app.exporting.sample_dataset import (
 )
 from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import check_target, open_conversations
+from datasets_app.management.files import check_metadata_target, check_target, open_conversations
 from datasets_app.management.terminal import command_error
 
 
@@ -59,6 +59,8 @@ exit codes:
             raise command_error(
                 "Choose the target: either a file with --out FILE or a dataset with --as NAME."
             )
+        if options["out"] == "-":
+            raise command_error("A sample has its metadata beside it; name a file with --out FILE.")
         if options["input"] is not None and options["new"] is not None:
             raise command_error(
                 "A file can't be sampled into a dataset. Sample it with --out FILE, then use import_dataset."
@@ -76,6 +78,7 @@ exit codes:
 def _sample_file(options: dict[str, Any], choice: SampleOptions) -> SampleResult:
     out = Path(options["out"])
     check_target(options["out"], options["input"])
+    check_metadata_target(options["out"], options["input"])
     with open_conversations(options["input"]) as file:
         with Progress(f"Sampling {options['input']}") as progress:
             return sample_file(file, out, choice, report_progress=progress)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import PREFERENCES
+from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.wording import format_count
 
 MEASURED_PATH = Path(__file__).parent / "measured.txt"
@@ -82,7 +83,7 @@ def tell_languages(conversations: Iterable[Iterable[str]]) -> list[str]:
     starts = [_read_start(texts) for texts in conversations]
     readings = load_network().read_many(starts, lambda reading: False)
     return [
-        _find_unknown_script(start) or (reading.language if reading.is_told else "")
+        _find_unknown_script(blank_placeholders(start)) or (reading.language if reading.is_told else "")
         for start, reading in zip(starts, readings, strict=True)
     ]
 

@@ -91,6 +91,8 @@ def test_quarantine_goes_beside_the_file(manage: Manage, tmp_path: Path) -> None
     assert done.returncode == 0
     assert "1 session (1 line) quarantined in a.quarantine.jsonl" in done.stdout
     assert (folder / "a.quarantine.jsonl").read_bytes() == encode_jsonl([make_turn("b", 4)])
+    done = manage("import_dataset", "logs/a.quarantine.jsonl", "--name", "new", "--on-error", "quarantine")
+    assert (done.returncode, "No session was imported" in done.stdout) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datasets_app.access import limit_access
 from datasets_app.catalog.text_gates import scan_and_describe
 from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, READING_OPTIONS
 from datasets_app.command_line.options import option
-from datasets_app.command_line.streams import Progress, provide_local_file, show_name
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, provide_local_file, show_name
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.traces.table_columns import format_columns
@@ -49,7 +49,7 @@ examples:
   zcat logs.gz | manage.py import_dataset - --name logs --on-error quarantine
 
 exit codes:
-  0  imported, or imported before (with quarantine: the valid sessions are imported)
+  0  imported, or imported before (with quarantine: the valid sessions, at least one)
   1  the file has problems: they are listed, nothing was saved
   2  could not run: no such file, wrong arguments, no database"""
 
@@ -130,6 +130,9 @@ exit codes:
         self._search(result["dataset"])
         if result.get("restricted"):
             self.stdout.write(_describe_restriction(result["dataset"], options["grant"]))
+        there = any(file.get("sessions_already_there") for file in result["files"])
+        if result.get("problem_total") and not (result["sessions"] or there):
+            raise SystemExit(EXIT_FINDINGS)
 
     def _save_mapping(self, name: str, result: dict[str, Any], stated: Mapping[str, str]) -> None:
         columns = next((file["columns"] for file in result["files"] if file.get("columns")), dict(stated))

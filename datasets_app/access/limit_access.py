@@ -4,6 +4,7 @@ A grant only makes the dataset visible; what users can do with it depends on the
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -29,36 +30,25 @@ def unrestrict_dataset(dataset: Dataset, *, actor: Any) -> bool:
 
 
 def grant_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
-    def add() -> bool:
-        _, created = DatasetGrant.objects.get_or_create(
-            dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
-        )
-        return created
-
-    return _apply_change(dataset, "grant_access", add, actor, **_grantee_details(grantee))
+    return _apply_change(dataset, partial(_add_grant, dataset, grantee, actor), actor)
 
 
 def revoke_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
-    def remove() -> bool:
-        deleted, _ = DatasetGrant.objects.filter(dataset=dataset, **_grantee_filter(grantee)).delete()
-        return bool(deleted)
-
-    return _apply_change(dataset, "revoke_access", remove, actor, **_grantee_details(grantee))
+    return _apply_change(dataset, partial(_remove_grant, dataset, grantee, actor), actor)
 
 
 def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
     """Restrict a new copy of sessions like the dataset they come from, whatever its import granted."""
     if not Dataset.objects.filter(pk=source.pk, restricted=True).exists():
         return
-    grants = DatasetGrant.objects.filter(dataset=source)
-    DatasetGrant.objects.filter(dataset=copy).delete()
-    DatasetGrant.objects.bulk_create(
-        DatasetGrant(dataset=copy, user_id=grant.user_id, group_id=grant.group_id, granted_by=actor)
-        for grant in grants
-    )
+    wanted, present = _list_grantees(source), _list_grantees(copy)
+    for grantee in present - wanted:
+        _remove_grant(copy, grantee, actor)
+    for grantee in wanted:
+        _add_grant(copy, grantee, actor)
     copy.restricted = True
     Dataset.objects.filter(pk=copy.pk).update(restricted=True)
-    audit.record("restrict", actor=actor, dataset_name=copy.name, like=source.name, grants=len(grants))
+    audit.record("restrict", actor=actor, dataset_name=copy.name, like=source.name, grants=len(wanted))
 
 
 def check_restriction(copy: Dataset, source: Dataset) -> None:
@@ -88,9 +78,7 @@ def restrict_first_import(
         return {}
     people = [*([actor] if actor is not None else []), *grantees]
     for grantee in people:
-        DatasetGrant.objects.get_or_create(
-            dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
-        )
+        _add_grant(dataset, grantee, actor)
     dataset.restricted = True
     Dataset.objects.filter(pk=dataset.pk).update(restricted=True)
     audit.record(
@@ -123,26 +111,48 @@ def get_group(name: str) -> Group:
 def _set_restricted(dataset: Dataset, restricted: bool, actor: Any) -> bool:
     def change() -> bool:
         others = Dataset.objects.filter(pk=dataset.pk, restricted=not restricted)
-        return bool(others.update(restricted=restricted))
+        changed = bool(others.update(restricted=restricted))
+        if changed:
+            action = "restrict" if restricted else "unrestrict"
+            audit.record(action, actor=actor, dataset_name=dataset.name)
+        return changed
 
-    changed = _apply_change(dataset, "restrict" if restricted else "unrestrict", change, actor)
+    changed = _apply_change(dataset, change, actor)
     dataset.restricted = restricted
     return changed
 
 
-def _apply_change(
-    dataset: Dataset, action: str, change: Callable[[], bool], actor: Any, **details: str
-) -> bool:
+def _add_grant(dataset: Dataset, grantee: Grantee, actor: Any) -> bool:
+    _, created = DatasetGrant.objects.get_or_create(
+        dataset=dataset, **_grantee_filter(grantee), defaults={"granted_by": actor}
+    )
+    if created:
+        details = _grantee_details(grantee)
+        audit.record("grant_access", actor=actor, dataset_name=dataset.name, **details)
+    return created
+
+
+def _remove_grant(dataset: Dataset, grantee: Grantee, actor: Any) -> bool:
+    deleted, _ = DatasetGrant.objects.filter(dataset=dataset, **_grantee_filter(grantee)).delete()
+    if deleted:
+        details = _grantee_details(grantee)
+        audit.record("revoke_access", actor=actor, dataset_name=dataset.name, **details)
+    return bool(deleted)
+
+
+def _list_grantees(dataset: Dataset) -> set[Grantee]:
+    grants = DatasetGrant.objects.filter(dataset=dataset).select_related("user", "group")
+    return {grantee for grant in grants if (grantee := grant.user or grant.group)}
+
+
+def _apply_change(dataset: Dataset, change: Callable[[], bool], actor: Any) -> bool:
     if actor is not None and not actor.has_perm(LIMIT_ACCESS_PERMISSION):
         raise UserError("You don't have permission to limit access to a dataset. Ask a privacy officer.")
     with transaction.atomic():
         # One at a time, so that the audit log has them in the order in which they take effect.
         if not Dataset.objects.select_for_update(no_key=True).filter(pk=dataset.pk).exists():
             raise UserError("The dataset no longer exists.")
-        changed = change()
-        if changed:
-            audit.record(action, actor=actor, dataset_name=dataset.name, **details)
-    return changed
+        return change()
 
 
 def _grantee_filter(grantee: Grantee) -> dict[str, Grantee]:

@@ -1,6 +1,7 @@
 """attest_dataset and exempt_term: what operators state about a text, with a reason."""
 
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from django.core.management import CommandError, call_command
 
 from datasets_app.catalog import gates
 from datasets_app.models import AuditEvent, ScrubMark, Turn
-from tests.factories import make_dataset, make_turn
+from datasets_app.releasing.release_dataset import release_dataset
+from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,3 +76,17 @@ def test_terms_are_kept_in_a_dataset_or_in_all(tmp_path: Path) -> None:
     assert Turn.objects.values_list("text", flat=True)[0] == "Ask Fredo or Jelkmann, and tell [NAME]."
     # They count in the verdict from then on.
     assert "except 2 ignored terms (6 occurrences)" in gates.load_facts(stored).description
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["validate_dataset --dataset support", "compare_releases support", "release_dataset support --dry-run"],
+)
+def test_a_command_that_prints_session_ids_of_raw_text_records_it(command: str, tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_session("s1"), origin="production")
+    release_dataset(stored, folder=tmp_path, actor=None, override="a test")
+    import_file(write_jsonl(tmp_path / "later.jsonl", make_session("s2")))
+    with suppress(SystemExit, CommandError):
+        run(*command.split())
+    event = AuditEvent.objects.get(action="read_raw_text")
+    assert (event.dataset_name, event.actor.startswith("command line")) == ("support", True)

@@ -136,6 +136,18 @@ def test_only_who_may_limits_access(dataset: Dataset, team: dict[str, User]) -> 
     assert not DatasetGrant.objects.exists()
 
 
+def test_the_log_names_everybody_to_whom_an_import_grants_access(
+    tmp_path: Path, team: dict[str, User]
+) -> None:
+    grantees = [Group.objects.get(name="research"), team["zoe"]]
+    lines = factories.make_sessions(2)
+    factories.make_dataset(
+        tmp_path, lines, "calls", origin="production", grantees=grantees, actor=team["ada"]
+    )
+    granted = AuditEvent.objects.filter(dataset_name="calls", action="grant_access").order_by("id")
+    assert [event.details for event in granted] == [{"user": "ada"}, {"group": "research"}, {"user": "zoe"}]
+
+
 def test_a_sample_is_as_hidden_as_what_it_was_taken_of(tmp_path: Path, team: dict[str, User]) -> None:
     whole = factories.make_dataset(tmp_path, factories.make_sessions(3), "whole")
     limit_access.restrict_dataset(whole, actor=None)
@@ -143,6 +155,8 @@ def test_a_sample_is_as_hidden_as_what_it_was_taken_of(tmp_path: Path, team: dic
     sample_to_dataset(whole, "part", SampleOptions(2))
     part = Dataset.objects.get(name="part")
     assert part.restricted
+    granted = AuditEvent.objects.filter(dataset_name="part", action="grant_access")
+    assert [event.details for event in granted] == [{"user": "ada"}]
     assert Dataset.objects.visible_to(team["ada"]).filter(pk=part.pk).exists()
     assert not Dataset.objects.visible_to(team["vera"]).filter(pk=part.pk).exists()
 

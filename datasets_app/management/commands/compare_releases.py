@@ -66,8 +66,7 @@ def _compare(options: dict[str, Any]) -> ReleaseComparison:
     dataset = get_dataset(options["name"])
     before = find_release(dataset, options["before"]) if options["before"] else _get_latest_release(dataset)
     after = find_release(dataset, options["after"]) if options["after"] else None
-    if options["texts"]:
-        raw_access.record_access(dataset, None, place="compare_releases", versions=(before, after))
+    raw_access.record_access(dataset, None, place="compare_releases", versions=(before, after))
     with Progress("Comparing") as progress:
         return compare_releases(dataset, before, after, report_progress=progress)
 

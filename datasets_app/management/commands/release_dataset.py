@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.written_text import check_written
 from datasets_app.command_line.options import option
@@ -73,6 +73,8 @@ exit codes:
         if draft.last is not None and draft.proposed is None:
             self.stdout.write(f"Nothing has changed since {draft.last.version}.")
         else:
+            if draft.last is not None:  # names sessions
+                raw_access.record_access(dataset, None, place="releases", versions=(draft.last,))
             self.stdout.write(f"{dataset.name} {draft.version(options['bump'])}\n\n{draft.entry}")
         blockers = assess_readiness(dataset, draft.frozen.totals).blockers
         for blocker in blockers:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
+from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.catalog.searching import estimate_turns, open_searching
@@ -73,6 +74,8 @@ def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
         progress=Progress(f"Checking {name}"),
         dataset_name=dataset.name,
     )
+    if found := report.findings.count():
+        raw_access.record_access(dataset, None, place="checks", findings=found)
     output.start_source(name, None, is_file=False)
     for some in batched(report.findings.order_by("id").iterator(), FINDING_BATCH_SIZE):
         attach_sessions(report.dataset_id, some)

@@ -13,8 +13,10 @@ from datasets_app.browsing.filters import SessionFilter, parse_filter
 from datasets_app.browsing.turn_filter import parse_turn_filter
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.session_pages import ORDERS
+from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.models import Dataset, SavedView
 
 MAX_NAME_LENGTH, MAX_VIEWS_SHOWN = 100, 100
@@ -94,12 +96,15 @@ def save_view(request: HttpRequest, pk: int, page: str) -> HttpResponse:
             request, f"You have a view of this name in the list of {other.page}. Choose another name."
         )
     else:
-        # The name may repeat what is searched.
-        values = {"page": page, "query": query, "has_text": has_text, "shared": shared}
-        SavedView.objects.update_or_create(**key, defaults=values)
-        if shared:
-            audit.record("share_view", actor=request.user, dataset_name=dataset.name)
-        messages.success(request, "The view was saved.")
+        with show_refusal(request):
+            # The name may repeat what is searched: then it is withheld, and deleted, with the view.
+            if not has_text:
+                check_written(dataset, {"name": name}, always=True)
+            values = {"page": page, "query": query, "has_text": has_text, "shared": shared}
+            SavedView.objects.update_or_create(**key, defaults=values)
+            if shared:
+                audit.record("share_view", actor=request.user, dataset_name=dataset.name)
+            messages.success(request, "The view was saved.")
     return redirect(list_url(dataset, page, query))
 
 

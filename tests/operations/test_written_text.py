@@ -326,10 +326,10 @@ discard_variant draft_variants
 check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
 discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook end_calibration
 end_attestation end_sessions expire_request export export_annotations export_audit export_table
-finish_scrub_audit generate hold import import_grades import_judge import_retention_rules import_run
-import_schema import_table invite lift_hold make_case order_replies override pull_source reissue release
-request_approval restore restrict retry_job reveal_judge revoke_token sample scrub second_factor
-share_view sign_review unshare_view
+finish_scrub_audit generate grant_access hold import import_grades import_judge import_retention_rules
+import_run import_schema import_table invite lift_hold make_case order_replies override pull_source reissue
+release request_approval restore restrict retry_job reveal_judge revoke_access revoke_token sample scrub
+second_factor share_view sign_review unshare_view
 verify_releases
 """.split()
 )

@@ -464,6 +464,9 @@ def test_views_of_turns_are_of_their_list(sign_in: Any, talks: Dataset) -> None:
     # A name is of one list: a view must not replace one that is seen nowhere beside it.
     refused = curator.post(address(talks, "save_view", "sessions"), {"name": "Asked"}, follow=True)
     assert "in the list of turns" in refused.content.decode()
+    # Those who may not read see the name of a view without text.
+    refused = curator.post(f"{save}?role=user", {"name": "Mail of jo@example.org"}, follow=True)
+    assert "The name looks like personal data (EMAIL)" in refused.content.decode()
     assert SavedView.objects.get().page == "turns"
     Dataset.objects.filter(pk=talks.pk).update(origin="production", status="raw")
     viewer = sign_in("viewer")

@@ -102,8 +102,10 @@ class FoundPerson(NamedTuple):
         spans = ((name, format_count(len(keys), "received span")) for name, keys in self.waiting.items())
         lines = [f"{name}: {count} that will become sessions" for name, count in spans]
         lines += [match.describe() for match in self.files]
-        names = ((name, format_count(len(keys), "name")) for name, keys in self.imports.items())
-        lines += [f"{name}: {count} of imported files" for name, count in names]
+        names = ((name, format_count(len(keys), "imported file")) for name, keys in self.imports.items())
+        lines += [
+            f"{name}: {count} named after this person, of which the name is erased" for name, count in names
+        ]
         lines += [self.gap] if self.gap else []
         if self.hidden:
             lines.append(

@@ -114,8 +114,9 @@ def test_the_name_of_an_imported_file_goes_with_the_person(tmp_path: Path, capsy
     SourceFile.objects.update(name=f"Chats of {PERSON}.jsonl")
     digest = SourceFile.objects.get().sha256
     call_command("erase_person", PERSON, dry_run=True)
-    assert "support: 1 name of imported files" in capsys.readouterr().out
+    assert "support: 1 imported file named after this person" in capsys.readouterr().out
     call_command("erase_person", PERSON, reason="Request of 3 May")
+    assert "Erased 0 sessions, 0 received spans, 0 files, 1 file name." in capsys.readouterr().out
     kept = SourceFile.objects.get()
     assert (kept.name, kept.sha256) == ("erased", digest)
     event = AuditEvent.objects.get(action="erase_session")

@@ -69,10 +69,14 @@ exit codes:
             facts |= {"erased": result}
             self.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False))
         elif result:
-            spans = format_count(result.get("received_spans", 0), "received span")
-            files_deleted = format_count(result.get("files", 0), "file")
-            sessions = format_count(len(found.sessions), "session")
-            self.stdout.write(f"Erased {sessions}, {spans}, {files_deleted}.")
+            erased = [
+                format_count(len(found.sessions), "session"),
+                format_count(result.get("received_spans", 0), "received span"),
+                format_count(result.get("files", 0), "file"),
+            ]
+            if count := result.get("file_names"):
+                erased.append(format_count(count, "file name"))
+            self.stdout.write(f"Erased {', '.join(erased)}.")
             for line in recipient_lines(result["handed_out"]):
                 self.stdout.write(line)
             if result["also_in"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
-from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.metadata.metadata import METADATA_FIELDS, DatasetMetadata
 from datasets_app.domain.pii.session_ids import is_key_statement
 from datasets_app.domain.quality.kept_terms import METADATA_KEY
 from datasets_app.domain.wording import format_count
@@ -104,7 +104,7 @@ def build_metadata(
     dataset: Dataset, *, sessions: int, turns: int, sha256: str, modifications: Iterable[str] = ()
 ) -> DatasetMetadata:
     """The ``.meta.yaml`` of a file exported from a dataset. ``modifications`` apply only to this file."""
-    known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
+    known = METADATA_FIELDS - {"extra"}
     provenance = describe_provenance(dataset)
     stated = {key: provenance.pop(key) for key in sorted(known & provenance.keys())}
     stated["modifications"] = [*stated.get("modifications", []), *modifications]

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, closing
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -25,7 +25,7 @@ from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
 from datasets_app.domain.generation.writer import WrittenSession
-from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
+from datasets_app.domain.metadata.metadata import METADATA_FIELDS, DatasetMetadata, render_metadata
 from datasets_app.generating.generation import Generation
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, DEFAULT_SOURCE, insert_sessions
 from datasets_app.models import Dataset
@@ -135,7 +135,7 @@ def _encode_label(turn: TurnRecord, label: int) -> bytes:
 
 def build_file_metadata(name: str, provenance: dict[str, Any], license_id: str) -> DatasetMetadata:
     """The metadata of a generated file, without counts and digest."""
-    known = {item.name for item in fields(DatasetMetadata)} - {"extra"}
+    known = METADATA_FIELDS - {"extra"}
     stated = {key: value for key, value in provenance.items() if key in known}
     extra = {key: value for key, value in provenance.items() if key not in known}
     return DatasetMetadata(

@@ -68,8 +68,9 @@ class _SanitizeCall(NamedTuple):
         return self.options["processes"] or (1 if file.bytes_total < SMALL_FILE_BYTES else available_cpus())
 
     def print(self, line: str) -> None:
-        """Write a line for people: never to the stream that receives the result."""
-        (self.stderr if self.out == "-" else self.stdout).write(line)
+        """Write a line for people: never to the stream that receives the result, the report or the terms."""
+        files = (self.out, self.options["report"], self.options["propose_terms"])
+        (self.stderr if "-" in files else self.stdout).write(line)
 
 
 def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:

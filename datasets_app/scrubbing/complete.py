@@ -11,6 +11,7 @@ from django.utils import timezone
 from datasets_app.catalog import facts, gates
 from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit, outgoing
+from datasets_app.domain.metadata.metadata import METADATA_FIELDS
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS, NAME
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
@@ -120,7 +121,7 @@ def _scrub_stated_metadata(dataset: Dataset, scrubber: Scrubber) -> None:
     runs = ScrubRun.objects.filter(dataset=dataset, verified_at__isnull=False)
     own = {text for run in runs for text in _describe_scrub(run)}
     stated = {**dataset.provenance, "anonymization": [text for text in done if text not in own]}
-    dataset.provenance = rules.scrub_object(stated)[0]
+    dataset.provenance = rules.scrub_fields(stated, own=METADATA_FIELDS)[0]
     dataset.provenance["anonymization"] += [text for text in done if text in own]
 
 

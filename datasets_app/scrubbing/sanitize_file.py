@@ -282,7 +282,7 @@ def _scrub_metadata(before: InputMetadata) -> None:
     values = {name: getattr(before.metadata, name) for name in SCRUBBED_FIELDS}
     values = {name: value for name, value in values.items() if value}
     scrubber = Scrubber(policy, key=before.setup.key, persona_terms=before.setup.persona_terms)
-    values, findings = scrubber.scrub_object(values)
+    values, findings = scrubber.scrub_fields(values, own=SCRUBBED_FIELDS)
     if findings:
         before.metadata = replace(before.metadata, **values)
         before.places = [

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
@@ -414,6 +415,19 @@ def test_errors_repeat_no_values_either(here: Sanitize, tmp_path: Path, caplog: 
     assert done.returncode == 1
     assert "silva" not in done.stdout + done.stderr + caplog.text
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_fields_of_the_metadata_keep_their_names(here: Sanitize, tmp_path: Path):
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(text="a source of joy")])
+    (tmp_path / "in.meta.yaml").write_text("source: a source\nnew: {source: x}\n")
+    done = here(
+        "--input", "in.jsonl", "--out", "out.jsonl", "--report", "-", "--pattern", "WORD=source|extra"
+    )
+    stated = yaml.safe_load((tmp_path / "out.meta.yaml").read_text())
+    assert (stated["source"], stated["new"]) == ("a [WORD]", {"[WORD]": "x"})
+    # Only the report is on standard output.
+    assert json.loads(done.stdout)["found_by_class"] == {"WORD": 3}
+    assert "3 values replaced" in done.stderr
 
 
 # --- what fails leaves everything as it was ----------------------------------------------------

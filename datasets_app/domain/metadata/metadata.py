@@ -48,6 +48,9 @@ class DatasetMetadata:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+METADATA_FIELDS = frozenset(item.name for item in fields(DatasetMetadata))
+
+
 def get_stated_split(metadata: DatasetMetadata) -> str | None:
     """Of which split a file says that it is: as split_dataset writes it, or an export of one split."""
     split = metadata.extra.get("split")

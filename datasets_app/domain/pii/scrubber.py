@@ -5,7 +5,7 @@ them. Rounds go on until one finds nothing, so that scrubbing the result again c
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.allowed_values import AllowedValues
@@ -69,6 +69,16 @@ class Scrubber:
         """A JSON object that belongs to no session, scrubbed, and what was found in it."""
         [result] = self.scrub([SessionInput([], [value], id_hashed=True)])
         return result.attached[0], result.findings
+
+    def scrub_fields(
+        self, fields: dict[str, Any], own: Container[str]
+    ) -> tuple[dict[str, Any], list[FoundValue]]:
+        """The same for an object with ``own`` keys, which stay even if a pattern of the user's matches them,
+        and what was found in its values."""
+        scrubbed, findings = self.scrub_object(fields)
+        pairs = zip(fields, scrubbed.items(), strict=True)
+        kept = {key if key in own else new: value for key, (new, value) in pairs}
+        return kept, [found for found in findings if found.field != "a key of beside"]
 
     def scrub_text(self, text: str) -> str:
         """A text that belongs to no session (a file name, an error message), scrubbed."""

@@ -37,8 +37,8 @@ from datasets_app.domain.traces.documents import (
     read_line_documents,
     read_whole_documents,
 )
-from datasets_app.domain.traces.formats.whatsapp import matches_whatsapp
 from datasets_app.domain.traces.markup import find_markup, split_markup, split_texts
+from datasets_app.domain.traces.registry import recognize_text
 from datasets_app.domain.traces.table_heads import find_delimiter, is_text_column
 from datasets_app.domain.traces.values import as_dict
 
@@ -229,7 +229,7 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
     if b"\0" in text:
         raise UnreadableFile("isn't a text file (it has NUL bytes)")
     decoded = head.decode(errors="replace").removeprefix("\ufeff")
-    if matches_whatsapp(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
+    if recognize_text(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
         return "text"
     return "csv" if find_delimiter(decoded) or is_text_column(decoded) else "text"
 

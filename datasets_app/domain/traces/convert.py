@@ -19,7 +19,6 @@ from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
 from datasets_app.domain.traces.containers import Source, open_source, read_chosen_lines
 from datasets_app.domain.traces.dates import DateReader, describe_shape, is_written
 from datasets_app.domain.traces.documents import Document, peek_documents
-from datasets_app.domain.traces.formats import whatsapp
 from datasets_app.domain.traces.formats.messages import read as read_lists
 from datasets_app.domain.traces.formats.messages import read_answers
 from datasets_app.domain.traces.label_columns import LabelColumns
@@ -42,7 +41,7 @@ from datasets_app.domain.traces.records import (
     UNREAD_TIMES,
     Conversation,
 )
-from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
+from datasets_app.domain.traces.registry import ALIASES, FORMATS, TEXT_FORMATS, recognize, recognize_text
 from datasets_app.domain.traces.repeated import find_repetition
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.sides import Sides
@@ -67,8 +66,7 @@ TURN_TABLE = "turn-table"
 _PLACES = {"xlsx": "row", "parquet": "row", "document": "record"}
 TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow", "json": "JSON"}
 LABELS = {
-    **{item.name: item.label for item in FORMATS.values()},
-    "whatsapp": "WhatsApp export",
+    **{item.name: item.label for item in (*FORMATS.values(), *TEXT_FORMATS.values())},
     "alignmenter": "Alignmenter run or transcript",
     NUMBERED: "Turns with calls of tools",
     TURN_TABLE: "Table of turns",
@@ -232,17 +230,15 @@ class Conversion:
         return add_labels(turns, conversation.labels)
 
     def _read(self, source: Source) -> Iterator[Record]:
-        if self.format == "whatsapp":
-            lines = self._count(source.lines())
-            yield from whatsapp.read_whatsapp(lines, self.options.mapping.get("dates", ""))
+        order = self.options.mapping.get("dates", "")
+        if self.format in TEXT_FORMATS:
+            yield from TEXT_FORMATS[self.format].read(self._count(source.lines()), order)
             return
         documents = self._take(spread_columns(source.documents(), self.options.mapping.values()))
         if self.format in TABLES:
             yield from self._read_table(documents)
             return
-        documents = replace_written_dates(
-            documents, self.options.mapping.get("dates", ""), self._read_again, self._note_date
-        )
+        documents = replace_written_dates(documents, order, self._read_again, self._note_date)
         yield from FORMATS[self.format].read(documents)
 
     def _read_table(self, rows: Iterator[Document]) -> Iterator[Record]:
@@ -332,8 +328,8 @@ def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
             return source.layout
         if source.layout == "text":
             head = source.head_text()
-            if whatsapp.matches_whatsapp(head):
-                return "whatsapp"
+            if known := recognize_text(head):
+                return known.name
             return "messages" if read_text(head) else None
         if source.layout == "none":
             return None

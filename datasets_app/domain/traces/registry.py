@@ -21,10 +21,11 @@ from datasets_app.domain.traces.formats import (
     platforms,
     review_tasks,
     tickets,
+    whatsapp,
 )
 from datasets_app.domain.traces.records import NO_MESSAGES, Remark
 
-Reader = Callable[[Iterable[Document]], Iterator[Record]]
+Reader = Callable[..., Iterator[Record]]
 
 
 class Format(NamedTuple):
@@ -94,6 +95,10 @@ _FORMATS = (
     Format("messages", "Lists of messages", messages.matches, messages.read),
 )
 FORMATS = {item.name: item for item in _FORMATS}
+# Of text that isn't JSON: ``matches`` gets its beginning, ``read`` its lines with their numbers, and the
+# order of day and month, if a mapping states it.
+_TEXT_FORMATS = (Format("whatsapp", "WhatsApp export", whatsapp.matches, whatsapp.read),)
+TEXT_FORMATS = {item.name: item for item in _TEXT_FORMATS}
 # Other names that people know a format by.
 ALIASES = {
     "anthropic": "calls",
@@ -113,6 +118,11 @@ def recognize(documents: Iterable[Document]) -> Format | None:
                     return FORMATS["openinference"]
                 return item
     return None
+
+
+def recognize_text(head: str) -> Format | None:
+    """The format of a text file that begins like this."""
+    return next((item for item in _TEXT_FORMATS if item.matches(head)), None)
 
 
 def _matches(item: Format, value: Any) -> bool:

@@ -52,7 +52,7 @@ class _Line(NamedTuple):
     half: str
 
 
-def matches_whatsapp(text: str) -> bool:
+def matches(text: str) -> bool:
     """Whether the beginning of a text file looks like a WhatsApp export."""
     lines = [_clean(line) for line in text.splitlines()[:40] if line.strip()]
     found = [match for line in lines if (match := _LINE.fullmatch(line))]
@@ -67,7 +67,7 @@ def _clean(line: str) -> str:
     return _SPACES.sub(" ", _MARKS.sub("", line))
 
 
-def read_whatsapp(lines: Iterable[tuple[int, str]], order: str = "") -> Iterator[Conversation | Remark]:
+def read(lines: Iterable[tuple[int, str]], order: str = "") -> Iterator[Conversation | Remark]:
     """The whole file is one conversation; the first sender is the user. ``order`` of dates: day-first or
     month-first, else told by the lines, whose times don't run backwards."""
     found, own, unread = _read_lines(lines)

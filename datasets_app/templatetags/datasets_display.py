@@ -15,6 +15,7 @@ from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
 from datasets_app.domain.labels.on_brand import ON_BRAND, YES_NAME
 from datasets_app.domain.markdown import render_markdown
+from datasets_app.domain.pii.network.learned import NAMES
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.quality.personal_data_codes import is_error
 from datasets_app.domain.wording import format_count, is_hash, shorten_hash
@@ -342,7 +343,7 @@ def as_percent(value: float) -> str:
 @register.filter
 def name_model_list(names: Iterable[str]) -> str:
     """The name models of the settings, joined for a sentence."""
-    builtin = "the built-in models, in 56 languages"
+    builtin = f"the built-in models, in {len(NAMES)} languages"
     return " and ".join(builtin if name == "builtin" else name for name in names)
 
 

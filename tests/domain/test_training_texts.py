@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from datasets_app.domain.pii.network.languages import name_language, tell_languages
-from datasets_app.domain.pii.network.runtime import LANGUAGES, read_weights
+from datasets_app.domain.pii.network.languages import tell_languages
+from datasets_app.domain.pii.network.learned import NAMES
 from scripts.network import rows
 
 TEXTS = sorted((Path(__file__).parents[2] / "scripts" / "network" / "texts").glob("*.txt"))
@@ -45,8 +45,7 @@ def test_marks_and_slots_are_known() -> None:
 
 def test_a_language_with_texts_is_known_everywhere() -> None:
     needed = {
-        "its code: LANGUAGES of domain/pii/network/runtime.py": lambda code: code in LANGUAGES,
-        "its name: domain/pii/network/languages.py": lambda code: "script" not in name_language(code),
+        "its code and name: NAMES of domain/pii/network/learned.py": lambda code: code in NAMES,
         "names of its people: LOCALES of scripts/network/rows.py": lambda code: code in rows.LOCALES,
     }
     missing = [f"{code} lacks {what}" for what, has in needed.items() for code in CODES if not has(code)]
@@ -54,8 +53,6 @@ def test_a_language_with_texts_is_known_everywhere() -> None:
 
 
 def test_the_packaged_weights_tell_the_languages_that_they_were_taught() -> None:
-    columns = read_weights().layers["language"].shape[1]
-    assert columns == len(LANGUAGES), f"the weights have {columns} languages: train others, docs/network.md"
     taught = [path for path in TEXTS if path.stem in CODES]
     spoken = tell_languages([MARK.sub(r"\2", line) for line in rows.read_chat_lines(path)] for path in taught)
     assert dict(zip((path.stem for path in taught), spoken, strict=True)) == {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import PREFERENCES
+from datasets_app.domain.pii.network.learned import NAMES
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.wording import format_count
 
@@ -22,18 +23,6 @@ _LETTERS_KNOWN = frozenset(
     "LATIN CYRILLIC GREEK ARABIC HEBREW DEVANAGARI BENGALI TAMIL TELUGU THAI GEORGIAN ARMENIAN CJK HIRAGANA"
     " KATAKANA HANGUL HALFWIDTH FULLWIDTH MODIFIER FEMININE MASCULINE MICRO KATAKANA-HIRAGANA MATHEMATICAL"
     " DOUBLE-STRUCK SCRIPT BLACK-LETTER INFORMATION IDEOGRAPHIC VULGAR".split()
-)
-_NAMES = dict(
-    pair.split(":")
-    for pair in (
-        "af:Afrikaans ar:Arabic be:Belarusian bg:Bulgarian bn:Bengali ca:Catalan cs:Czech da:Danish"
-        " de:German el:Greek en:English eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish"
-        " fr:French ga:Irish gl:Galician he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian"
-        " id:Indonesian is:Icelandic it:Italian ja:Japanese ka:Georgian kk:Kazakh ko:Korean lt:Lithuanian"
-        " lv:Latvian mk:Macedonian mn:Mongolian ms:Malay nl:Dutch no:Norwegian pl:Polish pt:Portuguese"
-        " ro:Romanian ru:Russian sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish ta:Tamil"
-        " te:Telugu th:Thai tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese"
-    ).split()
 )
 
 
@@ -126,7 +115,7 @@ def describe_unmeasured(turns_by_language: Mapping[str, int], turns: int) -> str
 
 def name_language(language: str) -> str:
     """ "German"; "Ethiopic script"; of the empty one "Other languages"."""
-    return _NAMES.get(language, f"{language} script") if language else "Other languages"
+    return NAMES.get(language, f"{language} script") if language else "Other languages"
 
 
 def describe_shares(counts: Mapping[str, tuple[int, int]]) -> str:
@@ -168,10 +157,10 @@ def _read_counts(value: object) -> dict[str, int]:
 
 
 def _describe_language(language: str, prefer: str) -> str:
-    name, measured = _NAMES.get(language, language), load_measured().get(language)
+    name, measured = NAMES.get(language, language), load_measured().get(language)
     if language == ENGLISH:
         return name
-    if language not in _NAMES:
+    if language not in NAMES:
         return f"{name_language(language)} (never learned)"
     if measured is None:
         return f"{name} (not measured)"

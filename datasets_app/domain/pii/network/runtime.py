@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datasets_app.domain.pii.network.features import EXACT, VECTOR, FeatureReader
+from datasets_app.domain.pii.network.learned import NAMES
 from datasets_app.domain.pii.network.vectors import load_vectors
 from datasets_app.domain.pii.network.words import (
     Word,
@@ -38,11 +39,7 @@ CLASSES = (
     "PLACE",
     "PRODUCT",
 )
-# Those that the weights were trained for, in their order: a further one is appended.
-LANGUAGES = tuple(
-    "af ar be bg bn ca cs da de el en eo es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk ko lt lv mk"
-    " mn ms nl no pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi zh".split()
-)
+LANGUAGES = tuple(NAMES)
 _BATCH_WORDS, _BATCH_CHARACTERS = 4096, 20_000
 _WORDS_AT_ONCE = 768  # of matrices that stay in the cache of the processor
 # Words of a text that are judged at once; what the convolutions see beside them is read as well.

@@ -153,6 +153,7 @@ _KEYS_BY_KIND = {
     ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
     "advertisingid idfa gaid visitorid anonymousid userkey usernumber externaluserid",
 }
+_WITH_DIGITS = frozenset({ID_NUMBER, DATE_OF_BIRTH})
 # Under these stands a user name or anything else: a role, a number, a full name.
 _SENDER_KEYS = frozenset(
     "user author sender owner assignee assignedto createdby updatedby modifiedby postedby submittedby "
@@ -218,12 +219,10 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
     kind = _find_kind(key)
     if kind is None:
         return _find_person(_normalize_key(key), value) if isinstance(value, str) else None
-    if kind == ID_NUMBER and not any(map(str.isdigit, str(value))):
-        return None  # {"passport": "required"}
+    if kind in _WITH_DIGITS and not any(map(str.isdigit, str(value))):
+        return None  # {"passport": "required"}, {"birth": "unknown"}
     if kind == CREDENTIAL:
         return None if isinstance(value, int) else kind
-    if kind == DATE_OF_BIRTH and not any(map(str.isdigit, str(value))):
-        return None  # {"birth": "unknown"}
     if kind == ADDRESS and not _may_be_address(_normalize_key(key), str(value)):
         return None  # {"address": "required"}, {"via": "e-mail"}
     if kind in (CRYPTO_WALLET, MAC):

@@ -20,25 +20,19 @@ _CODE = re.compile(r"[EW]\d{3}")
 SPLIT_CHOICES = [*Session.Split.choices, (session_conditions.NO_SPLIT, "No split")]
 # What tells something about the text; not for people who may not read it.
 TEXT_FILTERS = ("q", "id", "persona", "tag", "since", "until", "meta", "commented")
-TITLES = {
+# Of those that aren't called like their parameter.
+_TITLES = {
     "q": "Words",
     "id": "ID starts with",
-    "persona": "Persona",
-    "tag": "Tag",
     "since": "From",
     "until": "Until",
     "meta": "Metadata",
-    "commented": "Commented",
     "kind": "Personal data",
-    "split": "Split",
     "code": "Finding",
-    "labels": "Labels",
-    "excluded": "Excluded",
     "min": "Turns, at least",
     "max": "Turns, at most",
     "reply_min": "Characters of a reply, at least",
     "reply_max": "Characters of a reply, at most",
-    "without": "Without",
 }
 
 
@@ -93,6 +87,11 @@ class SessionFilter(NamedTuple):
 # Filters that take several values, and those that take a number.
 SEVERAL = tuple(name for name, value in SessionFilter._field_defaults.items() if value == ())
 NUMBERS = tuple(name for name, value in SessionFilter._field_defaults.items() if value is None)
+
+
+def get_title(name: str) -> str:
+    """What people read of a parameter."""
+    return _TITLES.get(name, name.capitalize())
 
 
 def split_pair(pair: str) -> tuple[str, str]:
@@ -174,7 +173,7 @@ def list_ignored(parameters: MultiValueDict[str, str], chosen: NamedTuple) -> li
     """(title, value) of what an address would filter by, but can't: an unknown value, too many, or text that
     the user may not read."""
     return [
-        (TITLES.get(name, name.capitalize()), value)
+        (get_title(name), value)
         for name, used in chosen._asdict().items()
         for value in dict.fromkeys(_texts(parameters, name))
         if (value not in used if isinstance(used, tuple) else used in ("", None))
@@ -188,7 +187,7 @@ def describe_filter(chosen: SessionFilter, user: Any) -> list[tuple[tuple[str, s
     for parameter in chosen.as_parameters():
         is_without = parameter[0] == "without"
         name, value = split_pair(parameter[1]) if is_without else parameter
-        title = f"Without {TITLES[name].lower()}" if is_without else TITLES[name]
+        title = f"Without {get_title(name).lower()}" if is_without else get_title(name)
         described.append((parameter, title, words.get(name, {}).get(value, value)))
     return described
 

@@ -11,10 +11,10 @@ from datasets_app.browsing.facets import MAX_COUNTED, count_facets
 from datasets_app.browsing.filters import (
     NUMBERS,
     SEVERAL,
-    TITLES,
     SessionFilter,
     build_conditions,
     describe_filter,
+    get_title,
     list_ignored,
     parse_filter,
 )
@@ -74,7 +74,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "may_select": may_select(request.user),
         "may_change": may_change(request.user),
         "filter": chosen,
-        "numbers": [(name, TITLES[name], getattr(chosen, name)) for name in NUMBERS],
+        "numbers": [(name, get_title(name), getattr(chosen, name)) for name in NUMBERS],
         "chips": [
             (title, value, link.remove(parameter))
             for parameter, title, value in describe_filter(chosen, request.user)

@@ -29,6 +29,8 @@ LOCALES_BY_LANGUAGE = {
     "cs": ("cs_CZ",),
 }
 ALL_LOCALES = tuple(dict.fromkeys(sum(LOCALES_BY_LANGUAGE.values(), ())))
+# Not among those of English texts, which were filled before there were templates in these languages.
+LOCALES_BY_LANGUAGE |= {"ru": ("ru_RU",), "tr": ("tr_TR",)}
 # What says that a number is one: an issuer's check, which documents without one don't have.
 _WITHOUT_CHECKSUM = frozenset(
     ("passport", "driver's license", "national insurance number", "PAN", "Medicare number", "CPR number")

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from faker import Faker
 
-from benchmarks.make_pii_sets import PARTS, ROWS_BY_SLOT, has_slot
+from benchmarks.make_pii_sets import NUMBER_SLOTS, NUMBERS, PARTS, ROWS_BY_SLOT, has_slot
 from benchmarks.pii_sets import negatives, values
 from benchmarks.pii_sets.templates import Template, read_templates, render_row
 from benchmarks.pii_sets.vocabulary import HELD_OUT_WORDS, TUNE_WORDS
@@ -34,18 +34,20 @@ def _one_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values, "make_faker", cache(lambda _: Faker("en_GB")))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_every_template_can_be_filled_and_its_values_are_marked(part: str) -> None:
-    templates = read_templates(f"{part}.txt")
+@pytest.mark.parametrize(
+    ("name", "slots"), [*((part, tuple(ROWS_BY_SLOT)) for part in PARTS), (NUMBERS, NUMBER_SLOTS)]
+)
+def test_every_template_can_be_filled_and_its_values_are_marked(name: str, slots: tuple[str, ...]) -> None:
+    templates = read_templates(f"{name}.txt")
     for number, template in enumerate(templates):
-        row = render_row(template, random.Random(number), WORDS[part])
+        row = render_row(template, random.Random(number), WORDS.get(name, HELD_OUT_WORDS))
         assert row["text"].count("<") == _SLOT.sub("", template.text).count("<"), template
         assert row["spans"], template
         assert all(row["text"][span["start"] : span["end"]].strip() for span in row["spans"]), template
         assert row["spans"] == sorted(row["spans"], key=lambda span: span["start"])
-    for slot in ROWS_BY_SLOT:
+    for slot in slots:
         found = sum(has_slot(template, slot) for template in templates)
-        assert found >= 3, f"{part}.txt has {found} templates with <{slot}>, and needs three"
+        assert found >= 3, f"{name}.txt has {found} templates with <{slot}>, and needs three"
 
 
 def test_a_row_is_the_same_for_the_same_seed() -> None:

@@ -1,9 +1,9 @@
 """Numbers of identity documents, tax, licenses, health and vehicles, of some fifty countries.
 
-A number counts behind a word that announces it if it looks like one, mistyped ones too; further away, in the
-same or the next line, if its shape is the announced one or its check digits agree. Without a word only forms
-count that nothing else has; before its word a number is for the network. Texts come folded to ASCII digits,
-their placeholders blanked.
+A number counts behind a word that announces it if it looks like one, mistyped ones too, and only signs and
+words such as "number" and "is" stand between. Without such a word only forms count that nothing else has.
+Further away, and before its word, a number is for the network. Texts come folded to ASCII digits, their
+placeholders blanked.
 """
 
 import re
@@ -21,9 +21,8 @@ from datasets_app.domain.pii.rules.identity.id_formats import (
     find_cues,
     load_tables,
 )
-from datasets_app.domain.pii.rules.identity.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER, Gap
+from datasets_app.domain.pii.rules.identity.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER
 from datasets_app.domain.pii.rules.identity.id_values import (
-    COMPACT_DATE,
     DIGIT,
     GROUP,
     MAX_VALUE_CHARACTERS,
@@ -53,7 +52,7 @@ _MIN_FORM_CHARACTERS, _MIN_FORM_DIGITS = 9, 4
 _LAST_WORD = re.compile(r"([^\W_]+)[\s:#]{0,3}\Z")
 _MAX_GROUPS = 10
 _REACH = 60  # characters between a cue and the value
-_MAX_WORDS_BETWEEN = 7
+_SENTENCE_END = re.compile(r"[.?!]\s\Z")
 
 _LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
 
@@ -157,25 +156,20 @@ def _find_announced(text: str, cue: Cue) -> Iterator[tuple[int, int]]:
 
 
 def _find_after(text: str, cue: Cue, at: int, *, is_list: bool) -> tuple[int, int] | None:
-    """The first number after a cue; with ``is_list`` what stands at ``at``, or nothing."""
-    gap, first = Gap(), at
+    """The number behind a cue, with nothing but fillers between them; with ``is_list`` not even these."""
+    first, word = at, ""
     for group in GROUP.finditer(text, at, at + _REACH + MAX_VALUE_CHARACTERS):
         between = text[first : group.start()]
-        if group.start() - at > _REACH or _ends_cue(between) or gap.unknown > _MAX_WORDS_BETWEEN:
+        if group.start() - at > _REACH or _ends_cue(between) or (word and _SENTENCE_END.search(between)):
             return None
-        if first > at and between[-1:].isspace() and any(sign in between for sign in ".?!"):
-            gap.is_near = False
-        if ":" in between:
-            gap.go_on()
-        is_count = between == " " and gap.last_word in COUNTING_WORDS  # "a license for 100000 users"
         for value in read_values(text, group):
-            if is_count and value.plain.isdigit():
-                break
-            if any(_is_announced(text, value, form, cue, gap) for form in cue.formats):
+            if between == " " and word in COUNTING_WORDS and value.plain.isdigit():
+                return None  # "a license for 100000 users"
+            if any(_is_announced(text, value, form, cue) for form in cue.formats):
                 return value.start, value.end
-        if is_list:
+        word = group[0].lower()
+        if is_list or word not in FILLERS:
             return None
-        gap.add(group[0].lower())
         first = group.end()
     return None
 
@@ -192,31 +186,11 @@ def _ends_cue(between: str) -> bool:
     return BLANK in between or HOLE in between or "://" in between or between.count("\n") > 2
 
 
-def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -> bool:
-    fits, is_code = form.fits(value.plain), looks_like_code(text, value, form)
-    is_mixed = not value.plain.isdigit() and not value.is_spaced
-    is_near = gap.leads_to(is_likely=fits and is_mixed and (not form.is_wide or _is_long(value)))
-    if (
-        is_near
-        and is_code
-        and (cue.strength >= Strength.DOCUMENT or (fits and _is_meant(text, value, form, cue)))
-    ):
-        return True
-    if cue.strength == Strength.NUMBER and form.is_wide and fits and gap.wanders and _is_long(value):
-        return is_code
-    if not fits or form.is_wide or gap.is_blocked or (cue.strength < Strength.DOCUMENT and not is_near):
-        return False
-    if cue.strength == Strength.NUMBER and is_code and not COMPACT_DATE.fullmatch(value.plain):
-        return True
-    return (
-        is_code
-        and not _is_of_something_else(text, value.start, cue.end)
-        and is_checked(form.checks, text[value.start : value.end])
+def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
+    is_meant = cue.strength >= Strength.DOCUMENT or (
+        form.fits(value.plain) and _is_meant(text, value, form, cue)
     )
-
-
-def _is_long(value: Value) -> bool:
-    return len(value.plain) >= 8 and len(DIGIT.findall(value.plain)) >= 5
+    return is_meant and looks_like_code(text, value, form)
 
 
 def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:

@@ -1,11 +1,12 @@
 """Values that only the conversation reveals: a turn answers the question before it.
 
 "kavisri" alone isn't a name that any list has; after "May I have your name, please?" it is one. The
-same goes for numbers, addresses and passwords that a turn requests.
+same goes for numbers, addresses and passwords that a turn requests. Of telephone and identity numbers the
+network decides, which reads the question as well.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
 
 from datasets_app.domain import lazy_re
@@ -17,20 +18,16 @@ from datasets_app.domain.pii.detector import (
     CRYPTO_WALLET,
     EMAIL,
     IBAN,
-    ID_NUMBER,
     MAC,
     NAME,
-    PHONE,
     SSN,
     Match,
 )
-from datasets_app.domain.pii.rules.identity.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 MAX_QUESTION_CHARACTERS = 600
 MAX_ANSWER_CHARACTERS = 200
-MAX_TURNS_TO_ANSWER, MAX_LATE_ANSWER_CHARACTERS, MIN_LATE_CHARACTERS = 4, 40, 6
-_LATE_KINDS = frozenset((ACCOUNT, CREDIT_CARD, IBAN, ID_NUMBER, PHONE, SSN))
 
 _REQUEST = lazy_re.compile(
     r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
@@ -53,20 +50,6 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|\bwho am i (?:speaking|talking|chatting)\b|\bwhom? (?:do i have|i am|i'm)\b|\bmay i know who\b"
         r"|\A(?:(?:and|ok|okay|the),? ){0,3}names? ?\?"
         r"|\bname on (?:the|your) (?:account|card|booking|reservation|order|policy|ticket)\b",
-        re.IGNORECASE,
-    ),
-    PHONE: lazy_re.compile(
-        r"\b(?:phone|mobile|cell|cellphone|contact|telephone|call ?back|whatsapp|fax|landline)"
-        r" ?(?:number|no\b|num|#)"
-        r"|\b(?:your|ur|best|good) (?:tele)?(?:phone|mobile|cell|landline|number)\b(?! of\b)"
-        r"|\bnumber (?:to|can we|we can|should we) (?:reach|call|text|contact|use)"
-        r"|\b(?:reach|call|text|ring|contact) you (?:back )?(?:at|under)\b"
-        r"|\bhow (?:can|do|should|may) (?:we|i) (?:contact|reach|call) you\b"
-        r"|(?:telefon|handy|mobil|ruf|rückruf|telefoon)nummer|ihre? (?:telefon|handy|nummer)"
-        r"|num[ée]ro de t[ée]l|votre (?:num[ée]ro|t[ée]l|portable)"
-        r"|n[úu]mero (?:de|di|do) (?:tel|cel|m[óo]vil|contac?to)"
-        r"|\b(?:su|tu|seu) (?:tel[ée]fono|telefone|celular|m[óo]vil|n[úu]mero)\b|numer(?:u)? telefonu"
-        r"|номер.{0,3}телефона|电话|手机号|電話番号|携帯番号|전화번호|연락처",
         re.IGNORECASE,
     ),
     SSN: re.compile(
@@ -121,14 +104,11 @@ def _find_asked_kinds(question: str) -> list[str]:
     possible = _load_prefilter()(question)
     if len(_ASKED_KINDS) not in possible or not _REQUEST.search(question):
         return []
-    asked = [
+    return [
         kind
         for kind in map(_ASKED_KINDS.__getitem__, possible[:-1])
         if _QUESTION_PATTERNS[kind].search(question)
     ]
-    if is_requested(question):
-        asked.append(ID_NUMBER)
-    return asked
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
@@ -153,41 +133,8 @@ def may_answer(question: str, reply: str) -> bool:
     return any(map(str.isdigit, reply)) or _REQUEST.search(question) is not None
 
 
-class OpenRequests:
-    """What was requested and not yet answered: "Your passport?" - "Why?" - "To verify you." - "C3KR8T22M"."""
-
-    def __init__(self) -> None:
-        self._turns: dict[str, int] = {}
-
-    def add(self, kinds: Iterable[str], turn: int) -> None:
-        self._turns.update((kind, turn) for kind in kinds if kind in _LATE_KINDS)
-
-    def find_late_answers(self, reply: str, turn: int) -> list[Match]:
-        """The numbers in a short reply to a question that is two turns before it, or more."""
-        late = tuple(kind for kind, asked in self._turns.items() if 1 < turn - asked <= MAX_TURNS_TO_ANSWER)
-        if not late or len(reply) > MAX_LATE_ANSWER_CHARACTERS:
-            return []
-        return [
-            match for match in find_answers(late, reply) if match.end - match.start >= MIN_LATE_CHARACTERS
-        ]
-
-    def close(self, kinds: Iterable[str]) -> None:
-        """Forget all of them once a value of such a class was given."""
-        if not _LATE_KINDS.isdisjoint(kinds):
-            self._turns.clear()
-
-
 # Of a reply of one word: no password.
-_NON_SECRETS_TEXT = """
-no not none nope nothing why what how when where who which sorry please wait one two three moment sec
-second minute later now here there yes ok okay sure fine good great thanks thank you hi hello hey done
-correct right same idk dont don't can't cant cannot can do does did will would could should the a an
-this that it is are was were be been have has had i you he she we they my your his her our their me him
-us them for from with of on in at by to as but or if so just still already again also only all any some
-more less very too need want wanna like know think guess help check order book ticket flight issue
-problem account phone number email mail name address card pizza burger coke mr mrs ms sir madam dear
-"""
-_NON_SECRETS = frozenset(_NON_SECRETS_TEXT.split())
+_NON_SECRETS = read_word_lists(__file__)["no secrets"]
 
 # --- what answers look like --------------------------------------------------------------------
 
@@ -212,12 +159,6 @@ def _make_digit_finder(min_digits: int) -> Callable[[str], Iterator[tuple[int, i
             yield run.span()
 
     return find
-
-
-def _find_id_numbers(reply: str) -> Iterator[tuple[int, int]]:
-    yield from find_unannounced(reply)
-    for run in _SPOKEN_DIGITS.finditer(reply):
-        yield run.span()
 
 
 _CODE_WORD = re.compile(r"(?<!\w)[A-Za-z0-9](?:[A-Za-z0-9]|[\-/.](?=[A-Za-z0-9])){3,60}(?!\w)")
@@ -255,10 +196,8 @@ def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
 
 
 _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
-    PHONE: _make_digit_finder(6),
     SSN: _make_digit_finder(4),
     CREDIT_CARD: _make_digit_finder(4),
-    ID_NUMBER: _find_id_numbers,
     IBAN: _make_code_finder(_IBAN_LIKE, _MIN_IBAN_DIGITS),
     ACCOUNT: _make_code_finder(_CODE_WORD, _MIN_ACCOUNT_DIGITS),
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),

@@ -6,26 +6,20 @@ from functools import lru_cache
 from typing import Any
 
 from datasets_app.domain.pii.detector import (
-    ACCOUNT,
     ADDRESS,
     CREDENTIAL,
     CRYPTO_WALLET,
     DATE_OF_BIRTH,
-    EMAIL,
     HANDLE,
-    HOST,
-    IBAN,
     ID_NUMBER,
-    IP,
     MAC,
     NAME,
-    PHONE,
-    SSN,
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
 from datasets_app.domain.pii.rules.identity.id_formats import names_number
 from datasets_app.domain.pii.rules.users.user_names import is_account_name
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 # Names of people under keys that say so: `Sender Name: Kim`, `agent: Robert`, `Bearbeiter: Jonas`.
 #
@@ -53,12 +47,6 @@ _PERSON = re.compile(
     r"|takenby|servedby|writtenby|sentby|signedby|interviewer|interviewee)(?:s|name)?\Z"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:[.'’-][^\W\d_]+)*\.?")
-_NOBODY = frozenset(
-    "admin agent ai all anonymous anon assistant auto automated bot caller chat chatbot client company "
-    "contact customer default desk employee false guest human internal member me model n na nil no nobody "
-    "none null operator other owner partner public redacted robot sales self sender service staff support "
-    "system team test tester true unassigned unknown user visitor web yes you".split()
-)
 
 
 def is_person_under(key: str, value: str, *, is_sender: bool) -> bool:
@@ -97,76 +85,10 @@ def _begins_with_a_name(value: str) -> bool:
     return word[0].isupper() and (known.first == 2 or (known.first > 0 and known.common < 2))
 
 
-_KEYS_BY_KIND = {
-    EMAIL: "email emailaddress mail useremail customeremail contactemail replyto",
-    PHONE: "phone phonenumber phoneno telephone telephonenumber tel telefono mobile mobilenumber "
-    "mobileno mobilephone cell cellphone cellnumber landline fax faxnumber whatsapp "
-    "whatsappnumber msisdn homephone workphone officephone contactphone contactnumber "
-    "customerphone userphone callerid callernumber",
-    SSN: "ssn socialsecuritynumber socialsecurity",
-    # Further ones are the words of rules/identity/id_formats.txt.
-    ID_NUMBER: "sin tin ein vin vinno nin nid pan nie fin passportid licenseid plate licenseplatenumber vrn "
-    "vehicleplate healthid ninumber",
-    IP: "ip ipaddress ipaddr clientip userip remoteip remoteaddr sourceip xforwardedfor xrealip",
-    NAME: "firstname lastname fullname surname givenname familyname middlename maidenname "
-    "customername clientname agentname contactname displayname patientname cardholder "
-    "cardholdername accountholder passengername guestname author authorname employeename operatorname",
-    CREDENTIAL: "password passwd pwd passphrase passcode secret clientsecret apikey accesstoken "
-    "refreshtoken authtoken sessiontoken idtoken bearertoken authorization cookie setcookie privatekey "
-    "accesskey secretkey secretaccesskey pin otp cvv cvc",
-    HOST: "hostname clienthost remotehost machinename computername",
-    IBAN: "iban ibannumber bankiban payeeiban senderiban recipientiban debtoriban creditoriban",
-    ACCOUNT: "accountnumber accountno accountid acctnumber acctno acctid bankaccount bankaccountnumber bban "
-    "payeraccount payeeaccount sortcode routingnumber abanumber bsb clabe kontonummer kundennummer "
-    "customerid customernumber customerno clientid clientnumber clientno memberid membernumber memberno "
-    "membershipid membershipnumber subscriberid subscribernumber policynumber policyno policyid "
-    "insurancenumber loyaltynumber loyaltyid rewardsnumber frequentflyernumber",
-    CRYPTO_WALLET: "wallet walletaddress walletid cryptowallet cryptoaddress btcaddress bitcoinaddress "
-    "ethaddress ethereumaddress ltcaddress xrpaddress soladdress solanaaddress tronaddress depositaddress "
-    "withdrawaladdress payoutaddress",
-    MAC: "mac macaddress macaddr hwaddr hwaddress hardwareaddress ethernetaddress bssid wifimac "
-    "bluetoothaddress",
-    HANDLE: "nick handle login loginid userlogin gamername playername profilename accountname twitter "
-    "instagram insta discord telegram discordname discordid reddit redditname authorlogin "
-    "ownerlogin skype skypeid skypename snapchat tiktok steamid psnid battletag wechatid kik "
-    "mastodon benutzername nutzername usuario utente pseudo identifiant gebruikersnaam brugernavn "
-    "brukernavn anvandarnamn kayttajatunnus kullaniciadi logowanie uzytkownik ig instaname snap "
-    "snapname tg telegramid twitch twitchname twitchchannel psn psnname xbox xboxlive steam "
-    "steamname epicid epicname riotid summonername ign ingamename minecraftname robloxname "
-    "bluesky bsky venmo cashtag cashapp forumname playerhandle membername accounthandle "
-    "accountuser accountlogin uname usr ruser logname authuser remoteuser actorname",
-    ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress "
-    "billingaddress deliveryaddress "
-    "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 "
-    "address1 address2 address3 addr addr1 addr2 line1 line2 fulladdress customeraddress residentialaddress "
-    "currentaddress permanentaddress workaddress officeaddress zip zipcode postcode postalcode postal plz "
-    "cep "
-    "codepostal codigopostal zippostalcode housenumber aptnumber apartmentnumber anschrift adresse strasse "
-    "strassehausnummer hausnummer postleitzahl rue direccion calle indirizzo via endereco rua logradouro "
-    "adres straat adress gatuadress ulica kodpocztowy addresscity",
-    DATE_OF_BIRTH: "bday birthdt dateofbirthiso birthyear yearofbirth yob birth bornon borndate geburtstag "
-    "datedenaissance fechadenacimiento fechanacimiento datadinascita datanascita datadenascimento "
-    "datanascimento fodelsedatum dataurodzenia born birthtimestamp bdate datebirth dtbirth dtnasc "
-    "datanasc fechanac fecnac fnac nacimiento nascimento nascita naissance ddn gebdatum gebdat "
-    "geburtsjahr geboortedat fodselsdato syntymaaika dogumtarihi tanggallahir tgllahir "
-    "birthdaydate",
-    ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
-    "advertisingid idfa gaid visitorid anonymousid userkey usernumber externaluserid",
-}
+_WORDS = read_word_lists(__file__)
+_NOBODY = _WORDS["nobody"]
+_SENDER_KEYS = _WORDS["senders"]
 _WITH_DIGITS = frozenset({ID_NUMBER, DATE_OF_BIRTH})
-# Under these stands a user name or anything else: a role, a number, a full name.
-_SENDER_KEYS = frozenset(
-    "user author sender owner assignee assignedto createdby updatedby modifiedby postedby submittedby "
-    "uploadedby uploader reportedby reporter requester commenter reviewer member player gamer fromuser "
-    "touser actor participant alias aka creator approver leader maintainer committer submitter recipient "
-    "friend hostuser channelname requestedby invitedby approvedby commentedby streamer principal rival "
-    "teammate winner handler who recipientuser senderuser touser invitee inviter referrer referredby "
-    "owneruser agent operator github gitlab youtube reddit facebook fb linkedin pinterest soundcloud spotify "
-    "strava patreon threads tt yt x handles gamertags usernames nicknames logins callsign acct useralias "
-    "accountalias authoralias profileid pseudonym lastmodifiedby modifier editor lasteditor closedby "
-    "openedby mergedby reviewedby resolvedby answeredby customeruser account by mention mentioned buyer "
-    "seller follower poster opponent invitedby".split()
-)
 # customer_username, forum_nick, insured_dob
 _ENDINGS = {
     HANDLE: "username screenname nickname gamertag userhandle socialhandle loginname discordtag callsign "
@@ -182,7 +104,7 @@ _PLATFORMS = (
 )
 _NAMES_ON_PLATFORMS = "user|username|handle|nick|nickname|tag|login|alias|acct|loginname|screenname|usr|uname"
 _PLATFORM_KEY = re.compile(rf"(?:\w{{1,12}})?(?:{_PLATFORMS})(?:{_NAMES_ON_PLATFORMS})")
-_KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
+_KIND_BY_KEY = {key: title for title, keys in _WORDS.items() if title.isupper() for key in keys}
 _KIND_BY_ENDING = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
 # A tag is often a key and a value: agent:maria.
 _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
@@ -194,14 +116,9 @@ _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
     "assignee": NAME,
     "owner": NAME,
 }
-# What a place stands under; beside a street it is part of the address.
-_PLACE_KEYS = frozenset(
-    "city town village suburb district county state province region locality ort stadt wohnort ville ciudad "
-    "citta cidade bairro plaats stad miasto postort".split()
-)
+_PLACE_KEYS = _WORDS["places"]
 PLACE_OF_ADDRESS = "address_city"
-# Under these, one word without a digit is an address, too.
-_STREET_KEYS = frozenset("addresscity street streetname strasse straat rua rue calle ulica".split())
+_STREET_KEYS = _WORDS["streets"]
 _NO_POSTAL_ADDRESS = re.compile(r"@|://|\d\.\d{1,3}\.\d|0[xX][0-9a-fA-F]|[/\\][\w.]|\A[\d.,:;() +-]{11,}\Z")
 _CODE = re.compile(r"[0-9A-Za-z:.\-_]{12,200}")
 _OWN_NAMES = frozenset({"name", "fullname", "displayname", "realname"})

@@ -18,13 +18,10 @@ from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.person_cues import PARTICLES, TITLES, has_cue_before, has_cue_behind
 from datasets_app.domain.pii.names.said_of import is_signature
 from datasets_app.domain.pii.network.words import has_lone_characters, is_read_alone, split_words
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 PROPAGATED_SCORE = 0.9
-_MONTHS_TEXT = """
-january february march april may june july august september october november december
-jan feb mar apr jun jul aug sep sept oct nov dec
-"""
-_MONTHS = frozenset(_MONTHS_TEXT.split())
+_MONTHS = read_word_lists(__file__)["months"]
 MIN_WORD_CHARACTERS = 3  # two in Chinese, Japanese and Korean
 # In an identifier of several words in camel case, a shorter one may be a word of the code: markDone.
 MIN_CAMEL_CHARACTERS = 6

@@ -184,7 +184,7 @@ class SessionScrub:
     def _add_answers(self, matches_by_piece: list[list[Match]]) -> None:
         """Add the values with which a turn answers the question before it."""
         piece_number = 1
-        turns, requests = self.session.turns, context.OpenRequests()
+        turns = self.session.turns
         requested: tuple[str, ...] = ()
         question = ""
         for number, pieces in enumerate(self.by_turn):
@@ -192,7 +192,7 @@ class SessionScrub:
             view = piece.get_view()
             if not number or turns[number].role == turns[number - 1].role:
                 requested, question = (), ""
-            answers = context.find_answers(requested, view) + requests.find_late_answers(view, number)
+            answers = context.find_answers(requested, view)
             if NAME in requested:  # a person's, even if the persona is called so
                 answers += [match for match in piece.matches or () if match.kind == NAME]
             known = matches + answers
@@ -203,9 +203,7 @@ class SessionScrub:
             ]
             if answers:
                 matches += self._drop_allowed(piece, answers, is_person=lambda word: True)
-            requests.close([match.kind for match in matches] + [span.kind for span in piece.spans])
             requested = context.find_requested_kinds(view, self.rules.kinds)
-            requests.add(requested, number)
             question = view
             piece_number += len(pieces)
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from datasets_app.domain.pii import word_lists
+
 FOLDER = Path(__file__).parent / "languages"
 # For languages without a file: bare values, and forms that are written alike everywhere.
 OTHER = "other"
@@ -14,19 +16,10 @@ def list_languages() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.txt") if path.stem != OTHER)
 
 
-@cache
 def read_sections(language: str) -> Mapping[str, tuple[str, ...]]:
     """The lines below each ``[title]`` of a language's file; ``other.txt`` says which titles there are."""
     path = FOLDER / f"{language}.txt"
-    lines = (path if path.is_file() else FOLDER / f"{OTHER}.txt").read_text(encoding="utf-8").splitlines()
-    sections: dict[str, tuple[str, ...]] = {}
-    title = ""
-    for line in filter(None, map(str.strip, lines)):
-        if line.startswith("["):
-            title = line.strip("[]")
-        elif not line.startswith("#"):
-            sections[title] = (*sections.get(title, ()), line)
-    return sections
+    return word_lists.read_sections(path if path.is_file() else FOLDER / f"{OTHER}.txt")
 
 
 @cache

@@ -3,16 +3,10 @@
 import re
 
 from datasets_app.domain import lazy_re
+from datasets_app.domain.pii.word_lists import read_word_lists
 
-_TITLES_TEXT = """
-mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora monsieur madame mme
-mlle signor signora meneer mevrouw senhor senhora
-"""
-TITLES = frozenset(_TITLES_TEXT.split())
-_PARTICLES_TEXT = """
-van von der den de da do dos del della di la le el al bin ibn ben bint st mac mc
-"""
-PARTICLES = frozenset(_PARTICLES_TEXT.split())
+TITLES = read_word_lists(__file__)["titles"]
+PARTICLES = read_word_lists(__file__)["particles"]
 MAX_CUE_CHARACTERS = 60
 RELATIVES = (
     "wife|husband|spouse|partner|fianc[eé]e?|son|daughter|kid|child|baby|brother|sister|mother|father|mom"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.entropy import UUID_PATTERN, is_hexadecimal, is_mixed, is_random
 from datasets_app.domain.pii.rules.credentials.provider_tokens import NAMED_PROVIDERS
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 Span = tuple[int, int]
 
@@ -161,27 +162,7 @@ _TECHNICAL_TERM = re.compile(
     r"|level-?\d+|step-?\d+",
     re.IGNORECASE,
 )
-_NON_PASSWORD_TEXT = """
-    a about above absent accepted active added admin after again age all almost also always an and any
-    are as ask asked at auto available back bad be because been before being below between blank bool
-    boolean both but by can cannot case-insensitive case-sensitive change changed check clear clear-text
-    complex compromised confirm correct correctly creation default different do does done easy either
-    empty enabled encrypted ended enough enter entered error even exactly exist expired expires expiring
-    expiry failed failing false field fine following for forgot forgotten form from get given go going
-    gone good hard has hash hashed have hello here hidden how i if in inactive incorrect input instead
-    int invalid is it its just kept known last later less like link locked long longer lost manager
-    mandatory masked me mine minimum mismatch missing more must my n/a necessary needed neither never
-    new nil no none nope not nothing now null object obvious of off ok okay old on once one only
-    optional or other our out outdated over overdue page plain plain-text please policy prompt protected
-    provided public rather read ready recovery rejected required reset right safe same saved secret
-    secure sent set shared short should shown since so something somewhere stale still stored str string
-    strong such suspended tbd tested text that the their them then there these they this though to today
-    tokens tomorrow too true type typed undefined under unique unknown unset unsure until up update
-    updated updates us used useful user username users using valid value varchar verified very via
-    visible void was way we weak well were what when where which while who why will with within without
-    working wrong yes yesterday yet you your yours
-"""
-_NON_PASSWORD_WORDS = frozenset(_NON_PASSWORD_TEXT.split())
+_NON_PASSWORD_WORDS = read_word_lists(__file__)["no passwords"]
 _ADJECTIVE = re.compile(r".{2,}(?:ed|ing|able|ible|less|ful|ly|ious|ally|ant|ent)", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[!?.]?")
 _ODD_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")  # QWErty, and neither Sunflower nor SUNFLOWER

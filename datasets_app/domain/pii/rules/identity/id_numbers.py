@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import HOLE, ID_NUMBER, Match, drop_overlaps
 from datasets_app.domain.pii.placeholders import BLANK
-from datasets_app.domain.pii.rules.cue_words import split_letters
 from datasets_app.domain.pii.rules.identity.id_checks import is_checked
 from datasets_app.domain.pii.rules.identity.id_formats import (
     Cue,
@@ -21,17 +20,24 @@ from datasets_app.domain.pii.rules.identity.id_formats import (
     find_cues,
     load_tables,
 )
-from datasets_app.domain.pii.rules.identity.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER
 from datasets_app.domain.pii.rules.identity.id_values import (
+    COUNTING_WORDS,
     DIGIT,
+    FILLERS,
     GROUP,
     MAX_VALUE_CHARACTERS,
+    OTHER_NOUNS,
     Value,
     looks_like_code,
     read_values,
 )
 
 _DIGITS = b"0123456789"
+# Letters, also of other scripts; ASCII capitals become small, all else a space.
+_LETTERS = bytes(
+    byte + 32 if 65 <= byte <= 90 else byte if 97 <= byte <= 122 or byte >= 0x80 else 32
+    for byte in range(256)
+)
 # Every form that counts without a cue has one of these in its shape (finder.py). Most texts have none of the
 # parts that several begin with, and are asked no further.
 _FORM_SHAPES = {
@@ -53,6 +59,13 @@ _LAST_WORD = re.compile(r"([^\W_]+)[\s:#]{0,3}\Z")
 _MAX_GROUPS = 10
 _REACH = 60  # characters between a cue and the value
 _SENTENCE_END = re.compile(r"[.?!]\s\Z")
+
+_POSSESSIVES = (
+    "my|our|his|her|their|your|ur|mi|tu|su|mon|ma|votre|mein|meine|meinen|ihr|ihre|meu|minha|seu|sua|mio|tuo"
+    "|suo|mia|mój|moja|moje|mijn|mitt|min|benim"
+)
+# Before a cue: "my ", "the customer's ", "her German ".
+_OWNER = re.compile(rf"(?:\b(?:{_POSSESSIVES})|['’]s)\s(?:\w{{3,12}}\s)?\Z", re.IGNORECASE)
 
 _LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
 
@@ -76,7 +89,7 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 
 def _may_have_cue(encoded: bytes) -> bool:
     tables = load_tables()
-    return not tables.rare_words.isdisjoint(split_letters(encoded)) or (
+    return not tables.rare_words.isdisjoint(encoded.translate(_LETTERS).split()) or (
         not encoded.isascii() and any(map(encoded.__contains__, tables.undivided))
     )
 
@@ -87,37 +100,6 @@ def search_folded(text: str) -> list[Match]:
     if "<<" in text:
         spans += (match.span() for match in _MACHINE_READABLE.finditer(text))
     return drop_overlaps(ID_NUMBER, spans)
-
-
-def is_requested(question: str) -> bool:
-    """Whether a text names a number of these, or a paper that has one."""
-    words = question.encode("utf-8", "surrogatepass")
-    return _may_have_cue(words) and any(
-        cue.strength >= Strength.CAPITALS or _is_possessed(question, cue) for cue in find_cues(question)
-    )
-
-
-def find_unannounced(reply: str) -> Iterator[tuple[int, int]]:
-    """What looks like a number of these in the answer to a question for one."""
-    end = 0
-    for group in GROUP.finditer(reply):
-        if group.start() < end or _is_of_something_else(reply, group.start()):
-            continue
-        for value in read_values(reply, group):
-            if _ANY_FORMAT.fits(value.plain) and looks_like_code(reply, value, _ANY_FORMAT):
-                yield value.start, value.end
-                end = value.end
-                break
-
-
-def _is_of_something_else(text: str, start: int, since: int = 0) -> bool:
-    """Whether the word before a number, or the label of its line ("Born: …"), is that of another one."""
-    before = text[max(since, start - _REACH) : start]
-    last = _LAST_WORD.search(before)
-    if last and last[1].lower() in OTHER_NOUNS:
-        return True
-    label = before.rpartition("\n")[2].rpartition(":")[0]
-    return any(word.lower() not in FILLERS for word in GROUP.findall(label))
 
 
 def _find_distinct_forms(text: str) -> Iterator[tuple[int, int]]:
@@ -138,9 +120,6 @@ def _find_forms_in_run(text: str, start: int, end: int) -> Iterator[tuple[int, i
 
 
 # --- announced ---------------------------------------------------------------------------------
-
-
-_ANY_FORMAT = IdFormat("[A-Z0-9]{5,20}", ())
 
 
 def _find_announced(text: str, cue: Cue) -> Iterator[tuple[int, int]]:
@@ -207,6 +186,6 @@ def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
 def _is_possessed(text: str, cue: Cue) -> bool:
     """Makes an ordinary word a number: "my sin is …", or alone in its line, "sin: …"."""
     before = text[max(0, cue.start - 20) : cue.start]
-    return bool(OWNER.search(before)) or (
+    return bool(_OWNER.search(before)) or (
         text[cue.end : cue.end + 1] in ("=", ":") and not before.rpartition("\n")[2].strip(" \t\"'{-*")
     )

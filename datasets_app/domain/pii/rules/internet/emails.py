@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import EMAIL, Match
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 # Read backwards from the @, so that a long run of letters without one costs nothing.
 _LOCAL = re.compile(r"[\w.+%&'~\u0300-\u036f-]{1,64}")
@@ -40,11 +41,7 @@ def find_emails(text: str) -> Iterator[Match]:
 
 
 # Accounts that are the same on every machine.
-_STANDARD_ACCOUNTS_TEXT = (
-    "root deploy ubuntu ec2-user admin administrator centos debian pi user vagrant jenkins ansible azureuser "
-    "core postgres oracle hadoop backup www-data app svc"
-)
-_STANDARD_ACCOUNTS = frozenset(_STANDARD_ACCOUNTS_TEXT.split())
+_STANDARD_ACCOUNTS = read_word_lists(__file__)["standard accounts"]
 _REMOTE_COMMAND = re.compile(r"\b(?:ssh|scp|sftp|mosh|rsync|ssh-copy-id)\b[^\n@]{0,60}\Z")
 _URL_USER = re.compile(r"://[^\s/@]{0,100}\Z")
 
@@ -86,15 +83,7 @@ _SPELLED_ADDRESSES = (
     ),
 )
 # "look us up at acme dot com" names no mailbox.
-_NON_MAILBOX_TEXT = """
-    a about account all and are available back book booked booking bought buy by check checked contact
-    deal deals everything find found here him home information is it item just look looked me meet more
-    now off online only or order ordered ordering out page price prices product purchase purchased
-    purchases read register registered review reviews see sell shop shopped shopping sign site sold
-    something store stuff subscribe sure that them these they thing things this to up us visit was we
-    website with work worked working works you
-"""
-_NON_MAILBOX_WORDS = frozenset(_NON_MAILBOX_TEXT.split())
+_NON_MAILBOX_WORDS = read_word_lists(__file__)["no mailboxes"]
 
 
 def find_spelled_emails(text: str) -> Iterator[Match]:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HOST, Match, Span, drop_overlaps
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 
 def search_folded(text: str) -> list[Match]:
@@ -29,17 +30,9 @@ def search_host_names(text: str) -> list[Match]:
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
 _DOTTED_NAME = re.compile(rf"(?<![\w.@%$-]){_LABEL}(?:\.{_LABEL}){{1,9}}(?![\w@]|-\w|\.\w|\()")
 _BACKWARDS = re.compile(r"[A-Za-z0-9_-]{1,63}")
-_INTERNAL_ENDINGS = "internal local lan corp intra intranet localdomain priv dmz localnet consul"
-# Endings that prose and code have as well: a name in front must look like a machine's.
-_WEAK_ENDINGS = "private home office domain svc site k8s docker server pod"
-_TOP_LEVELS = (
-    "com net org io co dev app cloud ai tech biz info edu gov mil int online systems network group "
-    "company eu us uk de fr es it nl be at ch se no dk fi pl cz pt ie gr ro hu ru ua tr in cn jp kr au nz "
-    "br mx ar cl ca za il sg hk tw th vn my id ph ae sa me tv cc gg so sh xyz site"
-)
-_INTERNAL_SUFFIXES, _WEAK_SUFFIXES, PUBLIC_SUFFIXES = (
-    frozenset(words.split()) for words in (_INTERNAL_ENDINGS, _WEAK_ENDINGS, _TOP_LEVELS)
-)
+_WORDS = read_word_lists(__file__)
+_INTERNAL_SUFFIXES, _WEAK_SUFFIXES = _WORDS["internal endings"], _WORDS["weak endings"]
+PUBLIC_SUFFIXES = _WORDS["top levels"]
 # What only insiders reach, when it stands before the name of a company.
 _INSIDER_LABEL = re.compile(
     r"(?:vpn|stag(?:e|ing)|stg|uat|preprod|pre-prod|corp|internal|intranet|intra|lan|dmz|mgmt|jenkins|bastion"
@@ -69,19 +62,7 @@ _CLOUD_HOST = re.compile(
     r"(?:windows|azure)\.(?:net|com)$|\.vault\.azure\.net$|\.cloudapp\.azure\.com$|\.compute\.internal$",
     re.IGNORECASE,
 )
-_PUBLIC_SITES = """
-    google.com github.com gitlab.com microsoft.com python.org mysql.com postgresql.org atlassian.com
-    amazon.com amazonaws.com apache.org jenkins.io kubernetes.io debian.org ubuntu.com redhat.com docker.com
-    docker.io apple.com oracle.com mozilla.org wikipedia.org stackoverflow.com readthedocs.io rubyonrails.org
-    hashicorp.com vaultproject.io grafana.com elastic.co mongodb.com redis.io djangoproject.com npmjs.com
-    npmjs.org pypi.org nodejs.org googleapis.com azure.com windows.net office.com office365.com live.com
-    outlook.com cloudflare.com facebook.com twitter.com linkedin.com youtube.com slack.com zoom.us ibm.com
-    vmware.com cisco.com salesforce.com sap.com gnu.org kernel.org w3.org ietf.org sourceforge.net
-    archlinux.org fedoraproject.org centos.org gradle.org maven.org sonatype.org jetbrains.com yahoo.com
-    heroku.com netlify.app vercel.app githubusercontent.com github.io huggingface.co openai.com anthropic.com
-    speedtest.net
-"""
-_PUBLIC_SITE_SET = frozenset(_PUBLIC_SITES.split())
+_PUBLIC_SITES = _WORDS["public sites"]
 # "settings.local" and ".env.local" are files, "self.internal" and "com.acme.internal" are code.
 _NON_HOST_LABELS = frozenset(
     "env config settings self this com org net io appsettings application us java".split()
@@ -122,7 +103,7 @@ def _is_internal(name: str) -> bool:
     if _CLOUD_HOST.search(name):
         return True
     owner = 3 if labels[-2] in ("co", "com", "org", "net", "ac", "gov") and len(last) == 2 else 2
-    return ".".join(labels[-owner:]) not in _PUBLIC_SITE_SET and _has_insider_label(labels[:-owner])
+    return ".".join(labels[-owner:]) not in _PUBLIC_SITES and _has_insider_label(labels[:-owner])
 
 
 def _has_insider_label(labels: list[str]) -> bool:
@@ -194,7 +175,7 @@ def _find_announced_hosts(text: str) -> Iterator[Span]:
 def _is_remote_host(name: str, has_user: bool, command: str) -> bool:
     """Whether a name with dots after "ssh" or "ping" is somebody's machine, and no site or file."""
     labels = name.lower().split(".")
-    if labels[-1] not in PUBLIC_SUFFIXES or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC_SITE_SET:
+    if labels[-1] not in PUBLIC_SUFFIXES or labels[0] == "www" or ".".join(labels[-2:]) in _PUBLIC_SITES:
         return False
     if has_user or command in ("ssh", "sftp", "mosh", "ssh-copy-id"):
         return True

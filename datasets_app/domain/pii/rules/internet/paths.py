@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import PATH, Match, Span, drop_overlaps
 from datasets_app.domain.pii.names.things import is_software
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 
 def search_folded(text: str) -> list[Match]:
@@ -52,12 +53,7 @@ _HOME_PATH = re.compile(
     rf"~(?<![\w~/.=]~)(?P<user>[A-Za-z_][\w.-]{{0,31}})?/(?P<first>{_NAME}{{1,255}}){_PATH_REST}"
 )
 # Names that exist on every machine.
-_STANDARD_NAMES_TEXT = """
-    html bin lib lib64 share local homebrew conda miniconda anaconda anaconda3 miniconda3 venv google
-    microsoft containerd rocm intel nvidia X11 android java jdk python python3 node cni splunk gitlab rh
-    puppetlabs brew kafka tomcat spark hadoop Shared Public default localhost
-"""
-_STANDARD_NAMES = frozenset(_STANDARD_NAMES_TEXT.split())
+_STANDARD_NAMES = read_word_lists(__file__)["standard names"]
 # Where anything is mounted; what is below it is somebody's.
 _MOUNTS = frozenset("usb usbstick cdrom dvd sdcard sd iso disk data nas cache array".split())
 _HTTP_REQUEST = re.compile(

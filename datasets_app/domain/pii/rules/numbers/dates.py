@@ -7,38 +7,10 @@ each pattern is matched at a few places of a text, and never searched for throug
 import re
 
 from datasets_app.domain import lazy_re
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 # Where two languages share a spelling, one of them has it.
-_MONTHS_TEXT = """
-    january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sept sep oct nov dec
-    januar jänner feber februar märz maerz mai juni juli oktober dezember jän mär mrz okt dez
-    janvier février fevrier mars avril juin juillet août aout septembre octobre novembre décembre decembre
-    janv févr fevr avr juil déc
-    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-    ene abr ago set dic
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre gen mag giu lug ott
-    janeiro fevereiro março marco maio junho julho setembro outubro novembro dezembro fev out
-    januari februari maart mei augustus mrt maj augusti marts desember
-    tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta
-    lokakuuta marraskuuta joulukuuta
-    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września pazdziernika października
-    listopada grudnia
-    ledna února března dubna května června července srpna září října listopadu prosince
-    január február március április május június július augusztus szeptember október
-    ianuarie februarie martie aprilie iunie iulie septembrie octombrie noiembrie decembrie
-    ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık
-    maret agustus
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-    січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня
-    януари февруари април май юни юли октомври ноември декември
-    siječnja veljače ožujka travnja svibnja lipnja srpnja kolovoza rujna studenoga prosinca marts
-    يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر
-    जनवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर
-    ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου
-    νοεμβρίου δεκεμβρίου
-"""
-_MONTH_NAMES = frozenset(_MONTHS_TEXT.split())
+_MONTH_NAMES = read_word_lists(__file__)["months"]
 _MONTH = rf"(?:{'|'.join(sorted(_MONTH_NAMES, key=len, reverse=True))})(?![^\W\d_])"
 _ORDINALS = (
     r"(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"

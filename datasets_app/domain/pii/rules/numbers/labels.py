@@ -18,6 +18,7 @@ from datasets_app.domain.pii.rules.numbers.dates import DATE as WRITTEN_DATE
 from datasets_app.domain.pii.rules.numbers.dates import is_in_calendar
 from datasets_app.domain.pii.rules.numbers.phones import DATE, EXTENSION, count_digits
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 
 class Label(NamedTuple):
@@ -37,20 +38,9 @@ def make_label(
     return Label(kind, lazy_re.compile(whole, re.IGNORECASE), value, accepts)
 
 
-_WORDS_BETWEEN_TEXT = """
-    number numbers no nos nr nro num numer numeru nbr id ids identifier číslo numarası numaram номера ref
-    reference card holder nummer numéro numero número номер value s m me us him her them my our his their
-    your the a an in at on to via by back is was are be been n line home work office mobile cell phone tel
-    fax direct new old best main private business personal now please pls plz under this it that then
-    instead not again or and any anytime first from use using with for if needed contact also still
-    changed here desk day night urgently only directly quickly soon asap today tomorrow reached reach call
-    text free registered file record as emergency through over i send sent full primary joint online
-    ending ends unter der die das auf mich uns mir sie ist lautet war bitte meine unsere neue an au le la
-    les du de sur moi nous est mon notre al el del nos es mi lo mio è o meu é op naar mij ons mijn het på
-    mig meg til är er on jest to je y adalah pod под на по мне нам мой наш
-"""
+_BETWEEN = "|".join(sorted(read_word_lists(__file__)["between"], key=len, reverse=True))
 _GAP = lazy_re.compile(
-    rf"(?:\",|[\s:=#*_\"'`’|>{{№-]|n[°º]|(?<![^\W_])(?:{'|'.join(_WORDS_BETWEEN_TEXT.split())})(?![^\W_]|[-/]\w)\.?"
+    rf"(?:\",|[\s:=#*_\"'`’|>{{№-]|n[°º]|(?<![^\W_])(?:{_BETWEEN})(?![^\W_]|[-/]\w)\.?"
     r"|号码?|號碼?|番号|번호|[はが은는是为為]){0,12}",
     re.IGNORECASE,
 )

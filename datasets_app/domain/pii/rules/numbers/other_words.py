@@ -2,17 +2,10 @@
 
 import re
 
-from datasets_app.domain.pii.rules.cue_words import make_words
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 # Right before a number they leave no doubt.
-_OTHER_WORDS = make_words("""
-    $ % amount auftragsnummer balance barcode bestelling bestellnummer booking build bytes case cases
-    codes commande commit confirmation cost date epoch error factura facture factuurnummer fattura
-    followers hash invoice invoices isbn log logs model order ordered orders ordine otp package parcel
-    passport pedido pin postcode price rechnungsnummer records sendungsnummer serial shipment sku ticket
-    tickets timestamp total track tracking transaction transactions users version zamówienia zip £ ¥
-    заказа € 注文 訂單 订单 주문
-""")
+_OTHER_WORDS = read_word_lists(__file__)["things"]
 # print(42150373126)
 _CALL = re.compile(r"\w\(\Z")
 # "product_id": "9832717871": what a key says is for rules, here as in metadata.

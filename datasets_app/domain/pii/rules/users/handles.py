@@ -9,9 +9,11 @@ from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
-from datasets_app.domain.pii.rules.users.handle_words import CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.users.profiles import find_profiles, may_hold_profile
 from datasets_app.domain.pii.rules.users.user_names import (
+    CODE_WORDS,
+    GROUP_WORDS,
+    UNITS,
     is_mixed,
     is_numbered_thing,
     is_ordinary,

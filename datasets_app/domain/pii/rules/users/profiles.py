@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
-from datasets_app.domain.pii.rules.cue_words import has_ascii_variants
+from datasets_app.domain.pii.word_lists import read_word_lists
 
 _NAME = r"(?P<name>[@$~]?_{0,3}[^\W_](?:[\w.%-]{0,60}\w)?)"
 # Whatever stands behind the address is a person's, or a team's, page.
@@ -42,21 +42,7 @@ _OWN_SITE = re.compile(
     re.IGNORECASE,
 )
 # Pages of the sites themselves, and kinds of pages that belong to no one.
-_SITE_PAGES_TEXT = """
-    home explore search i intent share sharer hashtag settings login signin signup join register about privacy
-    tos terms help support legal policies policy business ads developer developers docs api blog careers jobs
-    press groups group events event pages page watch marketplace gaming messages notifications profile
-    profile.php p reel reels stories tv story photo photos video videos discover trending music tag tags topic
-    topics public feed features pricing orgs organizations sponsors apps app enterprise security
-    customer-stories collections new import dashboard issues pulls notifications stars login.php dialog
-    plugins permalink.php story.php hashtags directory games directory-listing download downloads store shop
-    cart checkout status community communities lists compose me you people r s c user users u id add channel
-    playlist results shorts live addstickers joinchat proxy socks setlanguage bot login-code learning company
-    school showcase games pulse datasets competitions models discussions kernels code web mobile desktop ios
-    android index.html index.php robots.txt favicon.ico sitemap.xml membership creators photo.php media albums
-    sets upload following followers likes favorites recent popular subscriptions
-"""
-_SITE_PAGES = frozenset(_SITE_PAGES_TEXT.split())
+_SITE_PAGES = read_word_lists(__file__)["site pages"]
 # Every page of somebody has one of these in its address.
 _OWN_SITE_HINT = re.compile(
     r"\.(?:tumblr|substack|itch|deviantart|bandcamp|wordpress|blogspot|livejournal|carrd|artstation|newgrounds"
@@ -80,7 +66,7 @@ def may_hold_profile(encoded: bytes) -> bool:
 
 def _may_be_at_site(text: str) -> bool:
     """Whether a host is there that _PROFILE may match; some letters of other scripts are ASCII to it."""
-    if has_ascii_variants(text):
+    if _has_ascii_variants(text):
         return True
     parts = text.lower().split("/")
     return any(part.rpartition(".")[0].endswith(_SITE_NAMES) for part in parts)
@@ -106,3 +92,8 @@ def find_profiles(text: str) -> Iterator[Span]:
 def is_name_on_site(name: str) -> bool:
     """Whether the first part of a path is a name, and no page of the site itself."""
     return name.lower() not in _SITE_PAGES and "%" not in name and any(map(str.isalnum, name))
+
+
+def _has_ascii_variants(text: str) -> bool:
+    """Whether letters are in it that ``re.IGNORECASE`` takes for ASCII ones, and ``lower()`` does not."""
+    return not text.isascii() and ("ſ" in text or "ı" in text or "İ" in text or "\N{KELVIN SIGN}" in text)

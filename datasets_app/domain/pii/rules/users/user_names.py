@@ -5,22 +5,12 @@ import re
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.things import is_software
-from datasets_app.domain.pii.rules.users.handle_words import GROUP_WORDS
+from datasets_app.domain.pii.word_lists import read_word_lists
 
-# Accounts that all machines have, and what programs call the one who uses them.
-_STANDARD_ACCOUNTS = frozenset(
-    "root deploy ubuntu ec2-user admin administrator centos debian pi vagrant jenkins ansible azureuser core "
-    "postgres oracle hadoop backup www-data app svc nobody daemon mysql nginx apache redis git ftp mail "
-    "system sys sa dbo guest public default service self request this req ctx session context current_user "
-    "auth kwargs args obj instance settings anonymous unauthenticated other another new old each any every "
-    "test support unknown null none".split()
-)
-# With a number or a sign they are a thing's: order_1234, release-2024, iphone15.
-_THINGS = frozenset(
-    "order ticket case item step page line row room gate seat flight version release build draft block table "
-    "column field file image photo video port node host server db sda eth wlan ios iphone ipad galaxy gpt "
-    "func var arg param test user player support sensor".split()
-)
+_WORDS = read_word_lists(__file__)
+CODE_WORDS, GROUP_WORDS, UNITS = _WORDS["code"], _WORDS["groups"], _WORDS["units"]
+
+_STANDARD_ACCOUNTS, _THINGS = _WORDS["standard accounts"], _WORDS["things"]
 MAX_USER_NAME = 64
 _WORD = re.compile(r"[^\W\d_]+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -54,7 +55,6 @@ def measured(kinds: tuple[str, ...] = RULES, count: int = 10 * len(KINDS)) -> Su
 
 def test_check_digits_are_those_of_published_examples() -> None:
     assert compute_vin_digit("1M8GDM9A_KP042788".replace("_", "0")) == "X"
-    assert checksums.icao_digit("L898902C3") == "6"
     # BIP 173 and BIP 350
     program = bytes.fromhex("751e76e8199196d454941c45d1b3a323f1433bd6")
     assert checksums.encode_bech32("bc", 0, program) == "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
@@ -76,16 +76,20 @@ def test_ibans_and_cards_pass_the_check_of_everybody() -> None:
         assert luhn.calc_check_digit(digits[:-1]) == digits[-1]
 
 
+def sum_weighted(digits: str, weights: Sequence[int]) -> int:
+    return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
+
+
 # Worked examples of the issuers, or of their public documentation.
 @pytest.mark.parametrize(
     ("name", "check"),
     [
-        ("NHS number", lambda n: checksums.sum_weighted(n, range(10, 0, -1)) % 11 == 0),
-        ("BSN", lambda n: checksums.sum_weighted(n, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0),
-        ("PESEL", lambda n: checksums.sum_weighted(n, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)) % 10 == 0),
-        ("tax file number", lambda n: checksums.sum_weighted(n, (1, 4, 3, 7, 5, 8, 6, 9, 10)) % 11 == 0),
+        ("NHS number", lambda n: sum_weighted(n, range(10, 0, -1)) % 11 == 0),
+        ("BSN", lambda n: sum_weighted(n, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0),
+        ("PESEL", lambda n: sum_weighted(n, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)) % 10 == 0),
+        ("tax file number", lambda n: sum_weighted(n, (1, 4, 3, 7, 5, 8, 6, 9, 10)) % 11 == 0),
         ("SIN", lambda n: luhn.calc_check_digit(n[:-1]) == n[-1]),
-        ("AHV number", lambda n: checksums.sum_weighted(n, (1, 3) * 6 + (1,)) % 10 == 0),
+        ("AHV number", lambda n: sum_weighted(n, (1, 3) * 6 + (1,)) % 10 == 0),
     ],
 )
 def test_identity_numbers_pass_the_check_of_their_issuer(name: str, check: object) -> None:

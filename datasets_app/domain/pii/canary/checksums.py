@@ -1,10 +1,6 @@
-"""Check digits that python-stdnum doesn't compute: of passports, weighted numbers and wallets.
-
-Each function takes the value without its check digits and returns them.
-"""
+"""Addresses of wallets with their check digits, which python-stdnum doesn't compute."""
 
 import hashlib
-from collections.abc import Sequence
 
 from datasets_app.domain.pii.rules.credentials.wallets import (
     BECH32_ALPHABET,
@@ -12,18 +8,6 @@ from datasets_app.domain.pii.rules.credentials.wallets import (
     BITCOIN_ALPHABET,
     compute_bech32_check,
 )
-
-
-def sum_weighted(digits: str, weights: Sequence[int]) -> int:
-    return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
-
-
-def icao_digit(text: str) -> str:
-    """Passports and identity cards (ICAO 9303)."""
-    return str(sum(int(sign, 36) * (7, 3, 1)[place % 3] for place, sign in enumerate(text)) % 10)
-
-
-# --- wallets -----------------------------------------------------------------------------------
 
 
 def encode_base58(value: bytes) -> str:

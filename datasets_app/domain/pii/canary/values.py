@@ -1,22 +1,17 @@
 """Made-up values of every class of personal data, to plant where a scrub should find them.
 
 Numbers pass the checks of their issuers. Where ranges are reserved for examples (telephone numbers, cards,
-addresses of networks and sites) values come from those. Standard library only.
+addresses of networks and sites) values come from those.
 """
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
 from datasets_app.domain.pii import detector
 from datasets_app.domain.pii.canary import accounts
-from datasets_app.domain.pii.canary.identity_numbers import (
-    IDENTITY_NUMBERS,
-    pick_birthday,
-    pick_digits,
-    pick_letters,
-)
+from datasets_app.domain.pii.canary.identity_numbers import IDENTITY_NUMBERS, fill_form
 from datasets_app.domain.pii.canary.language_files import OTHER, read_sections, read_words
 from datasets_app.domain.pii.canary.places import make_address, make_phone
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word, strip_accents
@@ -102,8 +97,6 @@ class PlantedValue(NamedTuple):
 
 _SITES = ("example.com", "example.org", "example.net", "mail.example.com", "shop.example.org")
 _EXAMPLE_DATE = date(1984, 3, 7)
-_LOWER_AND_DIGITS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_MIXED = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _LOWER_AND_DIGITS
 
 
 def make_value(kind: str, random: Random, language: str = ENGLISH) -> PlantedValue:
@@ -198,19 +191,17 @@ def _make_mac(random: Random) -> PlantedValue:
 
 
 def _make_credential(random: Random) -> PlantedValue:
-    secret = (
-        f"{random.choice(('maple', 'orchid', 'tundra', 'pixel'))}-{''.join(random.choices(_MIXED, k=7))}7"
-    )
+    secret = f"{random.choice(('maple', 'orchid', 'tundra', 'pixel'))}-{fill_form(random, '[A-Za-z0-9]{7}')}7"
     form, text, nouns = random.choice(
         (
             ("password", secret, ("password", "passwort", "pass word", "pwd")),
-            ("GitHub token", "ghp_" + "".join(random.choices(_MIXED, k=36)), ("token", "github token")),
+            ("GitHub token", fill_form(random, "ghp_[A-Za-z0-9]{36}"), ("token", "github token")),
             (
                 "AWS key",
-                "AKIA" + pick_letters(random, 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+                fill_form(random, "AKIA[A-Z2-7]{16}"),
                 ("access key",),
             ),
-            ("Stripe key", "sk_live_" + "".join(random.choices(_MIXED, k=24)), ("api key", "secret key")),
+            ("Stripe key", fill_form(random, "sk_live_[A-Za-z0-9]{24}"), ("api key", "secret key")),
         )
     )
     if form == "password":
@@ -235,7 +226,7 @@ def _make_path(random: Random, language: str) -> PlantedValue:
 def _make_host(random: Random) -> PlantedValue:
     machine = random.choice(("db", "web", "mail", "build", "vpn", "cache"))
     place, ending = random.choice(("prod", "fra", "nyc")), random.choice(("internal", "local", "lan", "corp"))
-    firm = pick_letters(random, 6, "abcdefghiklmnoprstuvw")
+    firm = fill_form(random, "[a-ik-pr-w]{6}")
     text = f"{machine}-{place}-{random.randrange(1, 100):02d}.{firm}.{ending}"
     return PlantedValue(detector.HOST, text, ending, (text,))
 
@@ -243,7 +234,7 @@ def _make_host(random: Random) -> PlantedValue:
 def _make_url(random: Random, language: str) -> PlantedValue:
     site = random.choice(_SITES)
     user = _make_user(random, language, "._")
-    phone = f"1202555{pick_digits(random, 4)}"
+    phone = fill_form(random, "1202555[0-9]{4}")
     form, query, value = random.choice(
         (
             ("e-mail in the query", f"unsubscribe?email={user}%40example.com", user),
@@ -256,8 +247,13 @@ def _make_url(random: Random, language: str) -> PlantedValue:
 
 def _make_birthday(random: Random, language: str) -> PlantedValue:
     form = random.choice((*read_sections(language)["dates"], *read_sections(OTHER)["dates"]))
-    text = _format_date(form, pick_birthday(random), language)
+    text = _format_date(form, _pick_birthday(random), language)
     return PlantedValue(detector.DATE_OF_BIRTH, text, _format_date(form, _EXAMPLE_DATE, language), (text,))
+
+
+def _pick_birthday(random: Random) -> date:
+    """Of a grown-up."""
+    return date(1942, 1, 1) + timedelta(days=random.randrange(60 * 365))
 
 
 def _format_date(form: str, day: date, language: str) -> str:

@@ -22,6 +22,6 @@ def read_sections(path: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def read_word_lists(module: str) -> Mapping[str, frozenset[str]]:
-    """The lists of the module whose ``__file__`` is given, by their titles."""
+    """The lists of the module whose file is given, by their titles."""
     sections = read_sections(Path(module).with_suffix(".txt"))
     return {title: frozenset(" ".join(lines).split()) for title, lines in sections.items()}

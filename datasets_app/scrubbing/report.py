@@ -5,6 +5,7 @@ from typing import Any
 
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, ScrubSetup, build_place_object, get_top_field
+from datasets_app.domain.pii.network.languages import describe_languages
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
@@ -36,6 +37,7 @@ def build_file_report(result: SanitizeResult, setup: ScrubSetup, **about: Any) -
             "places": [build_place_object(place) for place in result.remaining_places],
             "languages": dict(sorted(result.languages.items())),
             "unmeasured": dict(sorted(result.unmeasured.items())),
+            "names": describe_languages(result.languages, setup.policy.prefer),
         }
     return {
         **about,
@@ -64,7 +66,9 @@ def build_dataset_report(scrub: Any) -> dict[str, Any]:
     policy = Policy.from_json(scrub.policy)
     verification = None
     if scrub.verification or scrub.error:
-        verification = {"passed": scrub.verified_at is not None, **(scrub.verification or {})}
+        stored = scrub.verification or {}
+        names = describe_languages(stored.get("languages"), policy.prefer)
+        verification = {"passed": scrub.verified_at is not None, **stored, "names": names}
     return {
         "dataset": scrub.dataset.name,
         "dry_run": scrub.dry_run,

@@ -322,7 +322,15 @@ def test_the_report_counts_and_tells_places(here: Sanitize, tmp_path: Path):
     assert report["found_by_class"] == {"EMAIL": 2}
     assert report["found_by_field"] == {"metadata": 1, "text": 1}
     assert report["turns"] == {"total": 2, "with_findings": 2, "changed": 2}
-    verified = {"passed": True, "turns": 2, "remaining": {}, "places": [], "languages": {}, "unmeasured": {}}
+    verified = {
+        "passed": True,
+        "turns": 2,
+        "remaining": {},
+        "places": [],
+        "languages": {},
+        "unmeasured": {},
+        "names": "",
+    }
     assert report["verification"] == verified
     assert report["policy"]["key_fingerprint"] == "c7feed00"
     place = {
@@ -760,6 +768,8 @@ def test_a_scrub_says_in_which_languages_it_looked_for_names(here: Sanitize, tmp
     done = here("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["verification"]["languages"] == {"de": 1, "en": 1, "pt": 1}
+    assert "German (" in report["verification"]["names"]
+    assert "left in test chats)" in report["verification"]["names"]
     assert "Names of people looked for in German (" in done.stdout
     assert "left in test chats), English, Portuguese (" in done.stdout
 

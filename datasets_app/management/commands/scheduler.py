@@ -25,7 +25,7 @@ STEPS_BETWEEN_NIGHT_CHECKS = 20  # about a minute
 
 class Command(BaseCommand):
     help = (
-        "Take care of what must happen by itself: jobs whose worker is gone are queued again "
+        "Take care of what must happen by itself: jobs whose worker is gone are queued again, "
         "heads of the audit log are recorded outside the database, and events are handed on to webhooks "
         "and people (every 3 seconds), received traces "
         "are imported once they are complete (every 15 minutes), files past their date are deleted (every "

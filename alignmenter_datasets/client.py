@@ -122,7 +122,7 @@ class Client:
         if target.is_dir():
             target /= file["name"]
         with show_progress(f"Downloading {target.name}", enabled=self._progress) as on_bytes:
-            return transfers.download(
+            pulled = transfers.download(
                 self._connection,
                 f"/jobs/{job['id']}/files/{file['id']}",
                 target,
@@ -130,6 +130,8 @@ class Client:
                 file["sha256"],
                 on_bytes,
             )
+        result = job["result"] or {}
+        return pulled._replace(notices=(*result.get("notices", ()), *result.get("notes", ())))
 
     # --- work --------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from alignmenter_datasets import local_files
 from alignmenter_datasets.client import Client
@@ -184,15 +185,25 @@ def _push(options: argparse.Namespace) -> int:
     if job["withheld"]:
         print("  What was left out is withheld: the token lacks raw:read.", file=sys.stderr)
     for file in (job["result"] or {}).get("files", []):
-        said = [f"left out: {reason}" for reason in file.get("left_out_rows", [])]
-        said += [f"warning: {warning}" for warning in file.get("warnings", [])]
-        for line in said:
+        for line in _list_left_out(file, job["id"]):
             print(escape_terminal(f"  {line}"), file=sys.stderr)
     if (job["result"] or {}).get("assumed_origin"):
         print(f"  warning: {ASSUMED_ORIGIN}", file=sys.stderr)
     sessions, turns = (format_count(found[f"{what}s"], what) for what in ("session", "turn"))
     print(f"{options.file}: imported by job {job['id']}. {found['name']} has {sessions} and {turns}.")
     return 0
+
+
+def _list_left_out(file: dict[str, Any], job: int) -> list[str]:
+    """What of a file isn't in the dataset as it stands there, in sentences."""
+    said = [f"left out: {reason}" for reason in file.get("left_out_rows", [])]
+    said += [f"warning: {warning}" for warning in file.get("warnings", [])]
+    if count := file.get("quarantined_sessions"):
+        problems = format_count(file.get("problem_total", count), "problem")
+        said.append(f"{format_count(count, 'session')} quarantined ({problems}, listed by job {job})")
+    if count := file.get("sessions_already_there"):
+        said.append(f"{format_count(count, 'session')} existed already")
+    return [*said, "imported before, nothing changed"] if file.get("unchanged") else said
 
 
 def _push_run(options: argparse.Namespace) -> int:
@@ -210,6 +221,8 @@ def _pull(options: argparse.Namespace) -> int:
     wanted = {name: getattr(options, name) for name in names if getattr(options, name)}
     with _connect(options) as client:
         pulled = client.pull(options.dataset, options.out, **wanted)
+    for notice in pulled.notices:
+        print(escape_terminal(f"  {notice}"), file=sys.stderr)
     print(f"{pulled.path}: {pulled.size:,} bytes. sha256 {pulled.sha256}")
     return 0
 

@@ -18,11 +18,12 @@ OnBytes = Callable[[int, int], None]
 
 
 class Pulled(NamedTuple):
-    """A downloaded file, whose SHA-256 was compared with the server's."""
+    """A downloaded file, whose SHA-256 was compared with the server's. ``notices`` say what isn't in it."""
 
     path: Path
     size: int
     sha256: str
+    notices: tuple[str, ...] = ()
 
 
 def hash_file(path: Path) -> str:

@@ -30,6 +30,7 @@ from benchmarks.harness import (
 )
 from datasets_app.domain.conversations.jsonl import encode_turn
 
+MAX_START_SECONDS = 60
 DIALOGUES = PROJECT.parent / "shared" / "data" / "sgd_dev.jsonl.gz"
 
 
@@ -92,15 +93,14 @@ def report_command(data: Path, turns: int, rounds: int, folder: Path, has_worker
 def run_worker() -> Iterator[None]:
     from datasets_app.jobs.queue import worker_count
 
-    with subprocess.Popen(
-        [sys.executable, "manage.py", "worker"],
-        cwd=PROJECT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as worker:
-        while not worker_count():
-            time.sleep(0.1)
+    command = [sys.executable, "manage.py", "worker"]
+    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.DEVNULL) as worker:
         try:
+            deadline = time.monotonic() + MAX_START_SECONDS
+            while not worker_count():
+                if worker.poll() is not None or time.monotonic() > deadline:
+                    raise SystemExit("the worker didn't start; run manage.py worker to see why")
+                time.sleep(0.1)
             yield
         finally:
             worker.kill()  # as it searches now, which would slow the baseline

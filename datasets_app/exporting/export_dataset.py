@@ -62,7 +62,8 @@ def file_extension(format: str) -> str:
 
 
 class ExportResult(NamedTuple):
-    """``sha256`` is the hex digest of the bytes written, after compression."""
+    """``sha256`` is the hex digest of the bytes written, after compression. ``notices`` say what isn't in
+    the file."""
 
     sessions: int
     turns: int
@@ -104,7 +105,8 @@ def export_dataset(
     excluded = dataset.sessions.filter(excluded=True).count()
     if not turns and (excluded or selection != ALL_SESSIONS):
         raise _empty_selection_error(dataset, selection)
-    result = ExportResult(sessions, turns, digest.size, digest.hex, _FORMAT_NOTES.get(format, ()))
+    notices = (*note_excluded(dataset), *_FORMAT_NOTES.get(format, ()))
+    result = ExportResult(sessions, turns, digest.size, digest.hex, notices)
     audit.record(
         "export",
         actor=actor,
@@ -191,11 +193,7 @@ def export_to_path(
             sessions=result.sessions,
             turns=result.turns,
             sha256=result.sha256,
-            modifications=[
-                *selection_notes(selection),
-                *note_excluded(dataset),
-                *_FORMAT_NOTES.get(format, ()),
-            ],
+            modifications=[*selection_notes(selection), *result.notices],
         )
         if selection != ALL_SESSIONS:
             stated = facts.subset_metadata(stated)

@@ -24,10 +24,11 @@ from datasets_app.domain.pii.folding import fold, write_pattern
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.permissions import LIMIT_ACCESS
-from datasets_app.models import Dataset, JobFile, JobRun, Session, Source, SourceFile
+from datasets_app.models import Dataset, JobFile, JobRun, Release, Session, Source, SourceFile
 from datasets_app.models.session_data import SessionData, list_all
 from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.person_files import MAX_BYTES_SEARCHED, FileMatch, FileSearch, search_files
+from datasets_app.retention.person_releases import search_versions, split_versions
 from datasets_app.retention.session_identity import find_made
 from datasets_app.sources.received import search_received
 
@@ -35,13 +36,16 @@ MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
 # With more turns, a search takes longer than a request may: the command has no limit.
 MAX_TURNS_SEARCHED = 2_000_000
 _BATCH_ROWS = 1000
+# Base64 that a line end breaks, which JSON escapes: what it says is told only once its lines are joined.
+_BROKEN_CODE = r"[A-Za-z0-9+/]{16}(?:\\r|\r)?(?:\\n|\n)[A-Za-z0-9+/]"
 # The place of a test case, or of another version, that doesn't name the person.
 MADE = "made of their conversations"
+RELEASED = "released versions"
 
 
 class PersonMatch(NamedTuple):
-    """``places`` counts where the person is named: text, tags, metadata, session ID, comments, labels; a test
-    case or another version without the name is "made of their conversations"."""
+    """``places`` counts where the person is named: text, tags, metadata, session ID, comments, labels,
+    released versions; a test case or another version without the name is "made of their conversations"."""
 
     session: Session
     places: Counter[str]
@@ -59,8 +63,9 @@ class FoundPerson(NamedTuple):
     """``waiting``: keys of the received spans that name the person and wait to become sessions, by dataset.
     ``hidden``: how many datasets the searching person can't open, which were not searched. ``files``: those
     of jobs, such as uploads, that name the person, and ``unsearched_files`` how many were not searched.
-    ``not_searched``: the datasets whose raw text the searching person may not read. ``imports``: keys of
-    imported files by dataset, of which nothing but the name is left, which names the person.
+    ``not_searched``: the datasets, and versions, whose raw text the searching person may not read.
+    ``imports``: keys of imported files by dataset, of which nothing but the name is left, which names the
+    person.
     """
 
     sessions: list[PersonMatch]
@@ -132,12 +137,16 @@ def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -
         hidden = Dataset.objects.hidden_from(user).count() if tell_hidden else 0
         if not _get_permission_test(user)(gates.READ_PERMISSION):
             withheld, sources = raw_access.find_raw(datasets), sources.none()
-        turns = datasets.aggregate(turns=Sum("turn_count"))["turns"] or 0
-        if turns > MAX_TURNS_SEARCHED:
-            raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
     not_searched = sorted(datasets.filter(pk__in=withheld).values_list("name", flat=True))
     datasets = datasets.exclude(pk__in=withheld)
-    found = find_person(value, datasets)
+    versions, others = split_versions(datasets, user)
+    not_searched += [f"{version.dataset.name} {version.version}" for version in others]
+    turns = sum(datasets.values_list("turn_count", flat=True)) + sum(one.turn_count for one in versions)
+    if user is not None and turns > MAX_TURNS_SEARCHED:
+        raise UserError(
+            f"The datasets and their versions have {turns:,} turns. Use the command erase_person for so many."
+        )
+    found = find_person(value, datasets, versions)
     waiting: dict[str, list[int]] = {}
     names_person = _match_words(_list_needles(value))
     for name, key in search_received(sources, names_person):
@@ -209,16 +218,24 @@ def _list_needles(value: str) -> _Needles:
     return _Needles(spellings | hashes | in_addresses, "|".join(codes))
 
 
-def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
+def find_person(
+    value: str, datasets: QuerySet[Dataset] | None = None, versions: Iterable[Release] = ()
+) -> list[PersonMatch]:
     """The sessions, in the order of datasets and sessions, then test cases that were made of them, and the
-    same in other versions, that don't name the person. ``value`` counts as whole words in any case, and also
+    same in other versions, that don't name the person. A session may name the person only in one of the
+    ``versions`` of its dataset. ``value`` counts as whole words in any case, and also
     as the hash that a scrub made of it. Raises UserError for what would be found everywhere."""
     needles = _list_needles(value)
     names_person = _match_words(needles)
     searched = Dataset.objects.all() if datasets is None else datasets
     found = []
+    released: dict[int, Counter[int]] = {}
+    for match in search_versions(versions, names_person):
+        released.setdefault(match.dataset_id, Counter())[match.pk] += 1
     for dataset in searched.order_by("pk"):
-        places: dict[int, Counter[str]] = {}
+        places = {
+            session: Counter({RELEASED: count}) for session, count in released.get(dataset.pk, {}).items()
+        }
         for session, place in _search_dataset(dataset, needles, names_person):
             places.setdefault(session, Counter())[place] += 1
         rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
@@ -270,7 +287,8 @@ def _match_words(needles: _Needles) -> Callable[[Any], bool]:
 
     def names_person(value: Any) -> bool:
         text = _join_values(value)
-        coded = find_encoded_texts(text, text.encode(errors="surrogatepass")) if codes.search(text) else ()
+        is_coded = codes.search("".join(text.split()))
+        coded = find_encoded_texts(text, text.encode(errors="surrogatepass")) if is_coded else ()
         return any(pattern.search(normalize("NFC", said)) for said in (text, *(said for _, _, said in coded)))
 
     return names_person
@@ -300,10 +318,11 @@ def _search_dataset(
 def _select_candidates(
     data: SessionData, dataset: Dataset, columns: Iterable[str], needles: _Needles
 ) -> QuerySet[Any]:
-    """What the database leaves to look at closely: rows that hold the first word of what is searched for."""
+    """What the database leaves to look at closely: rows that hold the first word of what is searched for, or
+    that may hold it in base64."""
     # PostgreSQL compares JSON with its escapes.
     escaped = needles._replace(words={json.dumps(word, ensure_ascii=False)[1:-1] for word in needles.words})
-    rows, wanted = data.rows(dataset), Q()
+    rows, wanted, codes = data.rows(dataset), Q(), f"{needles.codes}|{_BROKEN_CODE}"
     for column in columns:
         field = data.model._meta.get_field(column)
         searched = escaped if isinstance(field, JSONField) else needles
@@ -311,5 +330,5 @@ def _select_candidates(
             joined = Func(column, Value("\n"), function="array_to_string", output_field=CharField())
             column = f"joined_{column}"
             rows = rows.annotate(**{column: joined})
-        wanted |= Q(**{f"{column}__iregex": searched.first_words}) | Q(**{f"{column}__regex": needles.codes})
+        wanted |= Q(**{f"{column}__iregex": searched.first_words}) | Q(**{f"{column}__regex": codes})
     return rows.filter(wanted)

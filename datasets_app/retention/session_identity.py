@@ -65,11 +65,12 @@ def find_versions(sessions: Sequence[Session], datasets: QuerySet[Dataset]) -> l
         }
         searched = datasets.filter(pk__in=others - {pk}).order_by("pk")
         for part in split_datasets(searched.values_list("pk", flat=True)):
-            found += _find_same(part, ids)
+            found += find_same(part, ids)
     return found
 
 
-def _find_same(datasets: Collection[int], ids: Sequence[str]) -> QuerySet[Session]:
+def find_same(datasets: Collection[int], ids: Sequence[str]) -> QuerySet[Session]:
+    """The sessions of the datasets with one of the ids, its hash, or what it is the hash of."""
     rows = Session.objects.select_related("dataset").filter(dataset__in=datasets)
     key, keys = hash_key(), set[int]()
     if hashes := set(filter(is_hashed_id, ids)):

@@ -194,6 +194,21 @@ def test_the_command_pushes_checks_and_pulls(
     assert "left out: 1 private note (line 4)" in pushed.err
     assert "warning: Nothing stated the origin, so external is assumed" in pushed.err
     assert "desk has 1 session and 2 turns" in pushed.out
+    damaged = tmp_path / "damaged.jsonl"
+    damaged.write_text(f'{source.read_text()}{{"session_id": "s", "turn_index": 1, "role": "user"}}\n')
+    more = ["push", str(damaged), "--dataset", "support", "--append", "--quarantine"]
+    assert main([*more, *at]) == 0
+    said = capsys.readouterr().err
+    assert "1 session quarantined (1 problem, listed by job" in said
+    assert "10 sessions existed already" in said
+    assert main([*more, *at]) == 0
+    assert "imported before, nothing changed" in capsys.readouterr().err
+    session = Dataset.objects.get(name="support").sessions.first()
+    Dataset.objects.get(name="support").sessions.filter(pk=session.pk).update(excluded=True)
+    assert main(["pull", "support", "--out", str(out), "--format", "openai", *at]) == 0
+    said = capsys.readouterr().err
+    assert "1 session excluded" in said
+    assert "metadata and unknown keys of turns are left out" in said
     assert main(["pull", "nothing", "--out", str(out), *at]) == 1
     assert secret not in "".join(capsys.readouterr())
     assert main(["pull", "support", "--out", str(out)]) == 2

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.core.files.base import ContentFile
 from django.core.management import call_command
 
@@ -37,9 +38,10 @@ from datasets_app.retention import erase_session as erasure
 from datasets_app.retention import holds
 from datasets_app.retention.erase_session import erase_session, erase_session_by_id
 from datasets_app.retention.erasure_preview import preview_erasure
-from datasets_app.retention.find_person import find_person
+from datasets_app.retention.find_person import find_everywhere, find_person
 from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.session_identity import find_session
+from tests.api.calls import make_user
 from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
 from tests.factories import (
     import_file,
@@ -334,3 +336,33 @@ def test_nor_is_told_by_what_it_was_looked_for(tmp_path: Path) -> None:
     jobs = JobRun.objects.order_by("pk").values_list("parameters", "error")
     assert list(jobs) == [({"n": 1}, ""), ({"n": 1}, ""), ({"tag": "scenario:other"}, "")]
     assert "wilma" not in json.dumps(list(AuditEvent.objects.values_list("details", flat=True))).lower()
+
+
+def test_a_person_whom_only_a_version_names_is_found_and_erased_from_it(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, [*make_session("s1"), *make_session("s2", text="Ask Theodora Fontane.")])
+    release = released(stored, tmp_path)
+    stored.turns.filter(text__contains="Fontane").update(text="Ask [NAME].")
+    named = Session.objects.get(session_id="s2")
+    named.session_id, named.id_hashed = hash_session_id("s2", hash_key()), True
+    named.save()
+    found = find_everywhere("theodora fontane")
+    assert [(match.session.pk, match.places) for match in found.sessions] == [
+        (named.pk, {"released versions": 1})
+    ]
+    call_command("erase_person", "Theodora Fontane", reason="Asked for.")
+    assert not find_everywhere("Theodora Fontane")
+    (left,) = Release.objects.filter(dataset=stored, destroyed_at=None)
+    assert left.version != release.version
+    assert ids_in(left) == ["s1"]
+
+
+def test_a_version_is_searched_only_for_people_who_may_read_it(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_session("s1", text="Ask Theodora Fontane."), origin="production")
+    release = released(stored, tmp_path)
+    Release.objects.filter(pk=release.pk).update(raw=True)
+    stored.turns.update(text="Ask [NAME].")
+    Dataset.objects.filter(pk=stored.pk).update(status="scrubbed")
+    officer = make_user("privacy officer")
+    officer.groups.get().permissions.remove(Permission.objects.get(codename="read_raw"))
+    found = find_everywhere("Theodora Fontane", User.objects.get(pk=officer.pk))
+    assert (found.sessions, found.not_searched[-1:]) == ([], [f"support {release.version}"])

@@ -1,7 +1,7 @@
 """Sessions of a person are found wherever the person is named, erased at once, and named nowhere else."""
 
 import io
-from base64 import b64encode
+from base64 import b64encode, encodebytes
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from tests.spans import encode_request, make_span
 CANARY = "jane.roe@mailbox.org"
 # The same address behind one, two and three characters.
 ENCODED = [b64encode(f"{'x' * n}:{CANARY.title()}".encode()).decode() for n in range(3)]
+# In lines of 76 characters, as mail has it.
+MAILED = [encodebytes(f"{'x ' * n}{CANARY}, Jane Roe {'. ' * 30}".encode()).decode() for n in (20, 25)]
 TURNS = [
     make_turn("in-text", text=f"Write to {CANARY.upper()}, please"),
     make_turn("in-tags", tags=[f"from:{CANARY}"]),
@@ -78,6 +80,8 @@ def test_a_person_is_found_wherever_they_are_named(dataset: Dataset) -> None:
         ("Anne-Marie Roe", {"text": "Anne\u2011Marie\u00a0Roe called"}),
         ("0171 5550", {"text": "call ٠١٧١\u202f٥٥٥٠"}),
         *((CANARY, {"text": f"data:text/plain;base64,{coded}"}) for coded in ENCODED),
+        *((value, {"text": f"See:\n{coded}"}) for value in (CANARY, "Jane Roe") for coded in MAILED),
+        (CANARY, {"metadata": {"mail": {"body": MAILED[0].replace("\n", "\r\n")}}}),
     ],
 )
 def test_a_person_is_found_in_every_notation(

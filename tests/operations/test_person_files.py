@@ -5,6 +5,7 @@ import io
 import json
 import tarfile
 import zipfile
+from base64 import encodebytes
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,11 @@ FOUND = {
     "decomposed": ("Call Ju\u0308rgen Mu\u0308ller".encode(), 1),
     "utf16": (f"a;b\nc;{PERSON}".encode("utf-16"), 1),
     "windows": (f"a;b\nc;{PERSON}\n".encode("cp1252"), 1),
+    "base64 of a mail": (encodebytes(f"{'x ' * 26}{PERSON}{' x' * 30}".encode()) * 2, 1),
+    "base64 of a mail in JSON": (
+        json.dumps({"text": encodebytes(f"{'x ' * 26}{PERSON}{' x' * 30}".encode()).decode()}).encode(),
+        1,
+    ),
     "gzip": (gzip.compress(LINE.encode()), 1),
     "tar": (make_tar(a=LINE.encode(), b=gzip.compress(LINE.encode()), c=b"other"), 2),
     "zip": (make_zip(a=LINE.encode(), b=gzip.compress(LINE.encode()), c=b"other"), 2),

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.traces.attached import count_attached
+from datasets_app.domain.traces.attached import count_files, find_texts
 from datasets_app.domain.traces.describe import describe_report, list_warnings
-from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.records import UNREAD_VALUES
 from tests.traces.exports import EXPORTS, HI
 from tests.traces.reading import convert, write
 
@@ -41,6 +41,47 @@ def test_files_beside_a_text_are_counted_and_said(tmp_path: Path, tool: str) -> 
     assert "invoice" not in describe_report(report) + "".join(list_warnings(report))
 
 
+TOLD: dict[str, Any] = {
+    "Telegram": {"type": "personal_chat", "id": 1, "messages": [
+        {"id": 1, "type": "message", "date_unixtime": "1767607200", "from": "Ida", "from_id": "user1",
+         "text": HI, "forwarded_from": "Ole Moe", "reactions": [{"emoji": "+", "count": 2}]},
+        {"id": 2, "type": "message", "date_unixtime": "1767607260", "from": "Shop", "from_id": "user2",
+         "text": "Yes", "edited": "2026-01-05T10:02:00", "reply_to_message_id": 1}]},
+    "OpenAI": [{"role": "developer", "parts": ["Be kind."]},
+               {"role": "user", "name": "Ole Moe", "content": HI, "reactions": None, "jane@x.example": "1"},
+               {"role": "assistant",
+                "content": [{"type": "output_text", "text": "Yes", "annotations": ["x"]}]}],
+    "Slack": [{"type": "message", "user": "U1", "text": HI, "ts": "1767607200.1", "client_msg_id": "7",
+               "reactions": [{"name": "+1", "users": ["Ole Moe"]}], "edited": {"user": "U1"}}],
+    "ChatGPT": [{"mapping": {"n": {"message": {"author": {"role": "user"}, "content": {"parts": [HI]},
+                                               "metadata": {"citations": [{"title": "Ole Moe"}]}}}}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tool", "keys"),
+    [
+        ("Telegram", "forwarded_from, reactions, edited, reply_to_message_id"),
+        ("OpenAI", "name, others, annotations"),
+        ("Slack", "reactions, edited"),
+        ("ChatGPT", "citations"),
+    ],
+)
+def test_what_a_message_says_beside_its_text_is_counted(tmp_path: Path, tool: str, keys: str) -> None:
+    said = "".join(list_warnings(convert(write(tmp_path, TOLD[tool]))[1]))
+    count = len(keys.split(","))
+    assert f"{count} value{'s' * (count > 1)} (like " in said
+    assert set(said.partition("(like ")[2].partition(")")[0].split(", ")) == set(keys.split(", "))
+    assert "beside the text of a message, not kept" in said
+    assert "Ole" not in said
+
+
+def test_nothing_that_is_kept_counts_as_lost(tmp_path: Path) -> None:
+    for _, name, export, *_ in EXPORTS:
+        report = convert(write(tmp_path, export, name))[1]
+        assert not report.remarks[UNREAD_VALUES].kinds
+
+
 @pytest.mark.parametrize(
     ("message", "files"),
     [
@@ -66,4 +107,4 @@ def test_files_beside_a_text_are_counted_and_said(tmp_path: Path, tool: str) -> 
     ],
 )
 def test_only_files_beside_a_text_are_counted(message: dict[str, Any], files: int) -> None:
-    assert count_attached(Document(1, {"messages": [[message]]})) == files
+    assert sum(map(count_files, find_texts({"messages": [[message]]}))) == files

@@ -850,3 +850,57 @@ def test_an_archive_that_is_cut_off_or_empty_says_so(tmp_path: Path) -> None:
 def test_lines_are_named_in_the_number_that_is_listed() -> None:
     listed = [format_lines(lines, total, "line") for lines, total in (([3], 1), ([3], 5), ([3, 9], 2))]
     assert listed == [" (line 3)", " (line 3 and 4 more)", " (lines 3 and 9)"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        ("question,answer\nHi,Hello\n,Bye\n", 3, "question is missing; expected the question that 'answer'"),
+        (
+            {"prompt": ["Hi", None], "response": ["Hello", "Bye"]},
+            2,
+            "prompt is missing; expected the question",
+        ),
+        ("id,messages\na,\"[{'role': 'user', 'content': 'Hi'}]\"\n,Hello\n", 3, "messages must be a list"),
+    ],
+)
+def test_a_text_that_is_no_message_is_an_error_that_says_what_it_lacks(
+    content: Any, line: int, said: str, tmp_path: Path
+) -> None:
+    report = convert(write(tmp_path, content, "a.csv" if isinstance(content, str) else "a.json"))[1]
+    assert [(problem.code, problem.line) for problem in report.problems] == [("E102", line)]
+    assert report.problems[0].message.startswith(said)
+    assert not report.left_out
+
+
+def test_a_conversation_of_nothing_but_unknown_roles_is_counted_once(tmp_path: Path) -> None:
+    path = write(tmp_path, "session,role,text\na,user,Hi\nb,moderator,Hm\n", "a.csv")
+    assert list(convert(path)[1].left_out) == [UNKNOWN_ROLES]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            lines(*PAIR).replace('{"role', '2026-01-02 10:00:00,123 INFO {"role'),
+            "a log with text before each",
+        ),
+        ("- role: user\n  text: Hi\n- role: assistant\n  text: Hello\n", "YAML"),
+        ("1\n00:00:01,000 --> 00:00:04,000\nHi\n", "subtitles"),
+        ("<chat><user>Hi</user></chat>\n", "XML"),
+        ("Hi\n\nHello\n", "has no JSON"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])
+def test_a_text_without_json_is_one_error_that_says_what_it_seems_to_be(
+    name: str, content: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UnreadableFile, match=said):
+        convert(write(tmp_path, content, name))
+    report = convert(make_zip(tmp_path, {"a.json": [chat("a")], name: content}))[1]
+    assert [said in problem.message for problem in report.problems] == [True]
+
+
+def test_a_comment_above_lines_of_json_is_an_error_of_its_line(tmp_path: Path) -> None:
+    file = open_conversation_file(write(tmp_path, f"# Exported\n{turn_lines('a', 1, 2)}", "a.jsonl"))
+    assert [item.line for item in file.turns() if isinstance(item, LineError)] == [1]

@@ -84,7 +84,7 @@ IDS: dict[str, tuple[Any, list[list[str]]]] = {
                     [QA] * 2),
 }  # fmt: skip
 COLUMNS: dict[str, tuple[Any, list[list[str]]]] = {
-    "nulls among them": ({"prompt": [Q, None, Q], "response": [A, A, A]}, [QA, QA]),
+    "nulls among them": ({"prompt": [Q, None, Q], "response": [A, None, A]}, [QA, QA]),
     "questions": ({"question": [Q], "answer": [A], "lang": ["en"]}, [QA]),
     "three columns": ({"id": [4, 5], "instruction": [Q, Q], "output": [A, A]}, [QA] * 2),
     "by index": ({"instruction": {"10": Q, "20": Q}, "output": {"10": A, "20": A}}, [QA] * 2),

@@ -512,6 +512,7 @@ def test_excluded_sessions_are_not_exported(talks: Dataset, tmp_path: Path) -> N
         out = tmp_path / f"out-{format}"
         result = export_to_path(talks, out, format=format)
         assert (result.sessions, result.turns) == (3, 6)
+        assert result.notices[0] == "1 session excluded"
         assert "late" not in out.read_text()
     assert len(list(read_dataset_lines(talks))) == 6
     chosen = Selection(chosen=(keys["a1"], keys["a2"]))

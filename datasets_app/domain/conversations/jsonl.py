@@ -19,7 +19,8 @@ ROLES = frozenset({"user", "assistant"})
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _SESSION_ID = re.compile(rb'"session_id"\s*:\s*("(?:[^"\\]|\\.)*")')
-_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
+_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|([nr"\\/])|[bft])')
+_LINE_ENDS = {"n": "\n", "r": "\r"}
 _SHORT_WORD = re.compile(r"[A-Za-z_]{0,16}|[0-9]{1,3}")
 # Line ends to some readers, though not to JSON: always written as escapes.
 _LINE_END_ESCAPES = {
@@ -325,7 +326,11 @@ def encode_session(turns: Sequence[TurnRecord]) -> bytes:
 
 
 def unescape_json(text: str) -> str:
-    """JSON as text, with its escapes decoded: line ends become blanks."""
+    """JSON as text, with its escapes decoded: tabs become blanks."""
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)
+    return _ESCAPE.sub(_read_escape, text)
+
+
+def _read_escape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else _LINE_ENDS.get(match[2], match[2] or " ")

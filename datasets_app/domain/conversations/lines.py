@@ -1,6 +1,7 @@
 """Bytes of a file → numbered lines, in constant memory whatever the file turns out to be."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,6 +49,17 @@ OTHER_FILE_TYPES = {
     b"\x28\xb5\x2f\xfd": "compressed with Zstandard; unpack it or use gzip",
     b"SQLite format 3": "an SQLite database",
 }
+# Texts in which no line is JSON, told apart likewise.
+OTHER_TEXTS = {
+    re.compile(
+        r"[^{}\n]+\{\".*\}\s*$", re.MULTILINE
+    ): "a log with text before each object; remove it: sed 's/^[^{]*//' IN > OUT",
+    re.compile(
+        r"WEBVTT|\d+\s*\n[\d:,.]+ -->"
+    ): "subtitles, which don't name who speaks; write a table that does",
+    re.compile(r"---\s*$|- [\w-]+:\s|[\w-]+:\s*$", re.MULTILINE): "YAML; convert it to JSON",
+    re.compile(r"<[!?\w]"): "XML or HTML; convert it to JSON",
+}
 
 
 class UnreadableFile(Exception):
@@ -66,6 +78,12 @@ def open_file(path: Path) -> IO[bytes]:
         raise UnreadableFile("is a directory; name the files in it") from None
     except OSError as error:
         raise UnreadableFile(f"can't be opened: {error.strerror}") from None
+
+
+def describe_text(head: str) -> str:
+    """What a text seems to be in which no line is JSON, and what to do with it."""
+    kind = next((kind for pattern, kind in OTHER_TEXTS.items() if pattern.match(head.lstrip())), "")
+    return f"looks like {kind}" if kind else "has no JSON, and is in no format of docs/formats.md"
 
 
 def is_tar(head: bytes) -> bool:

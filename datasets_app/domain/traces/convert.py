@@ -14,7 +14,7 @@ from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import alignmenter_runs, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
-from datasets_app.domain.traces.attached import count_attached
+from datasets_app.domain.traces.attached import count_files, find_texts, list_unread
 from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
 from datasets_app.domain.traces.containers import Source, open_source, read_chosen_lines
 from datasets_app.domain.traces.dates import DateReader, describe_shape, is_written
@@ -28,7 +28,6 @@ from datasets_app.domain.traces.records import (
     ATTACHED,
     BETWEEN_TURNS,
     CUT_TEXTS,
-    LEFT_OUT,
     NO_ANSWER,
     NO_MESSAGES,
     ORIGINAL_TIMESTAMP,
@@ -39,6 +38,7 @@ from datasets_app.domain.traces.records import (
     TOOL_TURNS,
     UNREAD_DATES,
     UNREAD_TIMES,
+    UNREAD_VALUES,
     Conversation,
 )
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, TEXT_FORMATS, recognize, recognize_text
@@ -193,14 +193,16 @@ class Conversion:
 
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out
-        is_told = any(message.role == LEFT_OUT for message in conversation.messages)
         conversation = conversation._replace(messages=leave_out_branches(conversation.messages))
-        conversation = conversation._replace(messages=self._sides.assign(conversation, self.report))
+        messages = self._sides.assign(conversation, self.report)
+        is_told = len(messages) < len(conversation.messages)
+        conversation = conversation._replace(messages=messages)
         stem = data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]
         default = f"{stem}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
         if not turns:
-            left_out[NO_MESSAGES].add(count=not is_told)
+            if not is_told:
+                left_out[NO_MESSAGES].add(conversation.line)
             return []
         if self.report.mapping and (line := find_repetition(turns)):
             self.report.remarks[REPEATED_SESSIONS].add(line)
@@ -300,8 +302,11 @@ class Conversion:
             if isinstance(item, LineError):
                 self.report.add_problem(item)
                 continue
-            if attached := count_attached(item):
-                self.report.remarks[ATTACHED].add(item.number, count=attached)
+            for message in find_texts(item.value):
+                if files := count_files(message):
+                    self.report.remarks[ATTACHED].add(item.number, count=files)
+                for key in () if self.format in TABLES else list_unread(message):
+                    self.report.remarks[UNREAD_VALUES].add(item.number, key)
             yield item
 
     def _count(self, items: Iterable[T]) -> Iterator[T]:

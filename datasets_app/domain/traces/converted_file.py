@@ -20,9 +20,16 @@ from datasets_app.domain.conversations.lines import (
     OnBytes,
     StopReading,
     UnreadableFile,
+    describe_text,
     read_lines,
 )
-from datasets_app.domain.conversations.reading import FORMATS, ConversationFile, FileScan, detect_format
+from datasets_app.domain.conversations.reading import (
+    FORMATS,
+    MAX_DETECTION_LINES,
+    ConversationFile,
+    FileScan,
+    detect_format,
+)
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.conversations.roles import USER, find_role, find_withheld
 from datasets_app.domain.spool import Spool
@@ -171,7 +178,7 @@ def _open_member(path: Path, limits: Limits, name: str, options: ConvertOptions)
     if format == ArchiveConversion.format:
         raise UnreadableFile("is an archive within the archive; unpack it first")
     file = open_conversation_file(path, format=format, limits=limits, name=name, options=options)
-    if format == "turns" and find_first_object(islice(read_lines(path, limits, None), 20)) is None:
+    if format == "turns" and not _has_objects(path, limits):
         if PurePosixPath(name).name.endswith((".json", *LINE_ENDINGS)):
             _check_syntax(path, limits)
         raise UnreadableFile("is in no known format")
@@ -192,7 +199,7 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
     names columns, that is a table of JSON."""
     with open_source(path, limits) as source:
         layout, in_lines = source.layout, b"\n" in source.head.strip()
-        in_array = source.head.lstrip()[:1] == b"["
+        head, in_array = source.head_text(), source.head.lstrip()[:1] == b"["
         is_json = not in_array and layout in ("lines", "document")
         try:
             first = peek_documents(source.documents(), 5) if is_json else []
@@ -212,6 +219,8 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
         return found
     if found is None:
         _check_markup(path, limits)
+        if layout == "text" and not _has_objects(path, limits):
+            raise UnreadableFile(describe_text(head))
     is_document = found is None and layout == "document" and not path.name.endswith(LINE_ENDINGS)
     if is_document:
         _check_syntax(path, limits)
@@ -223,6 +232,10 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
             "table, name the columns: text=COLUMN, role=COLUMN"
         )
     return format
+
+
+def _has_objects(path: Path, limits: Limits) -> bool:
+    return find_first_object(islice(read_lines(path, limits), MAX_DETECTION_LINES)) is not None
 
 
 def _check_syntax(path: Path, limits: Limits) -> None:

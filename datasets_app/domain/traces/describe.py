@@ -81,7 +81,7 @@ def list_warnings(report: Report) -> list[str]:
 def _describe_remark(what: str, note: Note, report: Report) -> str:
     """ "3 timestamps (like 99/99/9999) can't be read as a date (lines 2, 3 and 9); …"."""
     noun, _, rest = describe_count(what, note.total).partition(" ")[2].partition(" ")
-    shapes = ", ".join(kind for kind, _ in note.kinds.most_common(3))
+    shapes = ", ".join(kind for kind, _ in note.kinds.most_common(MAX_LINES_SHOWN))
     like = f" (like {shapes})" if shapes else ""
     lines = format_lines(note.lines, note.total, report.place)
     return f"{note.total:,} {noun}{like} {rest}{lines}{REMEDIES[what]}."

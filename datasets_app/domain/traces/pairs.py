@@ -44,6 +44,14 @@ def find_unanswered(value: dict[str, Any]) -> tuple[str, str] | None:
     return next(((one, two) for one, two in asked if two in value and not value[two]), None)
 
 
+def find_unasked(value: dict[str, Any]) -> tuple[str, str] | None:
+    """The key of a question that nobody asked, and its answer."""
+    empty = (pair for pair in _PAIRS if pair[0] in value and not value[pair[0]])
+    return next(
+        ((one, two) for one, two in empty if type(value.get(two)) is str and value[two].strip()), None
+    )
+
+
 def find_next_words(value: dict[str, Any]) -> tuple[str, str] | None:
     """What a history is followed by: a question, and its answer if there is one."""
     question = next(

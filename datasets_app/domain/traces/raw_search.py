@@ -121,7 +121,8 @@ def _count_in_text(file: IO[bytes], is_match: IsMatch, budget: _Budget) -> int:
         lines = block.split(b"\n")
         if any(map(is_match, _decode(block))):
             matches = [any(map(is_match, _decode(line))) for line in lines]
-            count += sum(matches) - (is_counted and matches[0])
+            # What goes on over the end of a line, such as base64, is in no line as a whole.
+            count += max(sum(matches), 1) - (is_counted and matches[0])
             is_counted = matches[-1] or (is_counted and len(lines) == 1)
         elif len(lines) > 1:
             is_counted = False

@@ -160,7 +160,11 @@ TOTALS = declare_reason("row of totals", several="rows of totals")
 CUT_ROWS = declare_reason("row cut off before its text", several="rows cut off before their text")
 # What is remarked.
 UNNUMBERED = declare_remark("session", "whose turns aren't numbered 1, 2, 3 …, which an import refuses")
-RENAMED = declare_remark("conversation", "with the ID of another one, kept apart by a number behind it")
+RENAMED = declare_remark(
+    "conversation",
+    "with the ID of another one, kept apart by a number behind it",
+    remedy="; if they are parts of one, join their files or records first",
+)
 ONE_CONVERSATION = declare_remark("message", "without the ID of a conversation, read as one conversation")
 ONE_CONVERSATION_OF_PAIRS = declare_remark(
     "question", "with an answer of a list without IDs of conversations, read as one conversation"
@@ -176,6 +180,7 @@ READ_IN_TURN = declare_remark(
     several="lists of texts that name nobody, read as questions and answers",
 )
 ATTACHED = declare_remark("file", "attached to a text, whose content isn't read")
+UNREAD_VALUES = declare_remark("value", "beside the text of a message, not kept")
 CUT_TEXTS = declare_remark(
     "text cut off in the file, kept as far as it goes",
     "and marked as truncated",

@@ -38,7 +38,7 @@ def _measure_columns(head: str, delimiter: str) -> tuple[bool, int]:
     start = find_header(rows)
     names = [name.strip() for name in rows[start]] if rows else []
     is_odd = len(set(names)) < len(names) or not all(names) or any(len(set(row)) > 2 for row in rows[:start])
-    if len(names) < 2 or any(len(name) >= MAX_NAME_CHARACTERS for name in names):
+    if len(names) < 2 or any(len(name) >= MAX_NAME_CHARACTERS or '{"' in name for name in names):
         return False, 0
     if is_odd and not names_columns(dict.fromkeys(names)):
         return False, 0

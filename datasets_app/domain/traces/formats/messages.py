@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from datasets_app.domain.conversations.jsonl import make_field_error
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.conversations import (
     IDS,
@@ -31,7 +32,7 @@ from datasets_app.domain.traces.messages import (
     read_messages,
     unwrap_message,
 )
-from datasets_app.domain.traces.pairs import find_pair, name_pairs
+from datasets_app.domain.traces.pairs import find_pair, find_unasked, name_pairs
 from datasets_app.domain.traces.records import (
     BOOLEAN_ID,
     EACH_A_CONVERSATION,
@@ -131,7 +132,7 @@ def read(
         found = read_conversation(value, number)
         if found:
             yield from _remark_guesses(value, found, number)
-        yield found or find_problem(value, number) or Remark(NO_MESSAGES, number)
+        yield found or find_problem(value, number) or _find_missing(value, number)
     if loose and others:
         yield LineError(first, "E110", _UNNAMED.format(format_count(len(loose), "message")))
     elif loose:
@@ -173,6 +174,18 @@ def _list_rows(documents: Iterable[Document]) -> Iterator[Document]:
 
 def _names_conversation(value: Any) -> bool:
     return type(value) is dict and find_pair(value) is not None and bool(as_name(pick(value, *_OF_ROW)))
+
+
+def _find_missing(value: Any, line: int) -> LineError | Remark:
+    """What a record without messages lacks, if it says something all the same."""
+    value = as_dict(value)
+    if unasked := find_unasked(value):
+        one, two = unasked
+        return make_field_error(one, f"the question that {two!r} answers", None).to_line_error(line, None)
+    for key in LISTS:
+        if type(value.get(key)) is str and value[key].strip():
+            return make_field_error(key, "a list of messages", value[key]).to_line_error(line, None)
+    return Remark(NO_MESSAGES, line)
 
 
 def _count_unnamed(value: Any) -> int:

@@ -4,6 +4,7 @@ A file is stored before its row is committed, and deleted after the row says so:
 :func:`destroy_orphans` finishes the work.
 """
 
+import hashlib
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.models import Dataset, EvaluationRun, JobRun, Release, ReleaseFile
 
 RELEASES_FOLDER = "releases"
+READ_CHUNK_BYTES = 1 << 20
 # Prefix of the folders under ``var/tmp`` in which releases are created.
 WORK_FOLDER_PREFIX = "release-"
 
@@ -50,6 +52,36 @@ def open_file(release_file: ReleaseFile) -> IO[bytes]:
             f"{release_file.name} of {release} is missing in the storage; verify the releases."
         ) from None
     return opened
+
+
+class VerifiedReader:
+    """A file of a release, whose bytes are compared with those that were stored once all of it was read."""
+
+    def __init__(self, release_file: ReleaseFile, opened: IO[bytes]) -> None:
+        self._row, self._opened, self._digest = release_file, opened, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._opened.read(size)
+        self._digest.update(block)
+        return block
+
+    def verify(self) -> None:
+        """Raises UserError."""
+        while self.read(READ_CHUNK_BYTES):
+            pass
+        if self._digest.hexdigest() != self._row.sha256:
+            raise UserError(
+                f"{self._row.name} was changed after the release: its SHA-256 differs. Verify the releases."
+            )
+
+
+def read_verified_blocks(release_file: ReleaseFile) -> Iterator[bytes]:
+    """The bytes of a release's file. Raises UserError after the last of them if they have changed."""
+    with open_file(release_file) as opened:
+        reader = VerifiedReader(release_file, opened)
+        while block := reader.read(READ_CHUNK_BYTES):
+            yield block
+        reader.verify()
 
 
 def get_file(release: Release, kind: str) -> ReleaseFile:

@@ -3,9 +3,10 @@
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from datasets_app.catalog.files import DigestWriter, gzip_writer
 from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED, read_lines
@@ -89,17 +90,24 @@ def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCal
         yield line
 
 
-def read_gzip_lines(packed: IO[bytes]) -> Iterator[bytes]:
+def read_gzip_lines(packed: Any) -> Iterator[bytes]:
     """The lines of a gzipped stream; the extra buffer is several times as fast."""
     with gzip.GzipFile(fileobj=packed) as unpacked, io.BufferedReader(unpacked, BUFFER_BYTES) as lines:
         yield from lines
 
 
 def read_release_lines(release: Release) -> Iterator[bytes]:
-    """The lines of a release's data file, from its storage."""
+    """The lines of a release's data file, from its storage. Raises UserError, at the latest behind the last
+    of them, if the file has changed."""
     data = files.get_file(release, ReleaseFile.Kind.DATA)
     with files.open_file(data) as stored:
-        yield from read_gzip_lines(stored)
+        reader = files.VerifiedReader(data, stored)
+        try:
+            yield from read_gzip_lines(reader)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            reader.verify()
+            raise
+        reader.verify()
 
 
 def read_dataset_lines(dataset: Dataset) -> Iterator[bytes]:

@@ -26,6 +26,7 @@ from datasets_app.releasing.reissue import reissue_release
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.releasing.verify import verify_releases
+from datasets_app.retention.find_person import find_everywhere
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
 
@@ -380,6 +381,21 @@ def test_commands_say_what_would_be_released_and_what_differs(
     assert "No differences" in out.getvalue()
     with pytest.raises(CommandError, match="no release 7.0.0"):
         call_command("compare_releases", "support", "7.0.0")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda raw: b"", lambda raw: raw[:-1] + b"x", lambda raw: raw[:4] + b"x" + raw[5:]]
+)
+def test_a_version_that_was_changed_is_neither_compared_nor_searched(
+    change: Callable[[bytes], bytes], dataset: Dataset, release: Any
+) -> None:
+    data = release(dataset).files.get(kind=ReleaseFile.Kind.DATA)
+    path = Path(data.file.storage.path(data.file.name))
+    path.chmod(0o600)
+    path.write_bytes(change(path.read_bytes()))
+    for ask in (lambda: call_command("compare_releases", "support"), lambda: find_everywhere("Theodora")):
+        with pytest.raises((UserError, CommandError), match="was changed after the release"):
+            ask()
 
 
 def test_lines_written_by_the_database_are_those_of_the_file(dataset: Dataset, release: Any) -> None:

@@ -1,5 +1,6 @@
 """What must not get lost, be made up or change sides when files of other tools are read."""
 
+import gzip
 import io
 import json
 import tarfile
@@ -115,6 +116,7 @@ def test_a_tar_archive_is_read_as_a_zip_archive(mode: Any, tmp_path: Path) -> No
     [
         (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it"),
         (b"Rar!\x1a\x07\x01", "a RAR archive; unpack it"),
+        (gzip.compress(gzip.compress(b"{}" * 400)), "packed twice with gzip"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "Excel or Word in its old format; save it as .xlsx or CSV"),
     ],
 )
@@ -904,3 +906,30 @@ def test_a_text_without_json_is_one_error_that_says_what_it_seems_to_be(
 def test_a_comment_above_lines_of_json_is_an_error_of_its_line(tmp_path: Path) -> None:
     file = open_conversation_file(write(tmp_path, f"# Exported\n{turn_lines('a', 1, 2)}", "a.jsonl"))
     assert [item.line for item in file.turns() if isinstance(item, LineError)] == [1]
+
+
+@pytest.mark.parametrize("name", ["more.tar", "more.tgz", "more.zip", "more.bz2"])
+def test_what_is_packed_in_an_archive_is_never_left_out_in_silence(name: str, tmp_path: Path) -> None:
+    content = io.BytesIO()
+    with tarfile.open(
+        fileobj=content, mode={"more.bz2": "w:bz2", "more.tgz": "w:gz"}.get(name, "w")
+    ) as archive:
+        archive.add(write(tmp_path, [chat("b")], "b.json"), "b.json")
+    raw = (
+        make_zip(tmp_path, {"b.json": [chat("b")]}).read_bytes() if name == "more.zip" else content.getvalue()
+    )
+    found, report = convert(make_zip(tmp_path, {"a.json": [chat("a")], name: raw}))
+    assert list(found) == ["a"]
+    assert [problem.message.partition(":")[0] for problem in report.problems] == [name]
+
+
+def test_names_of_windows_are_paths_and_a_name_may_stand_twice(tmp_path: Path) -> None:
+    members = {"C:\\x\\a.json": [chat("a")], "..\\b.json": [chat("b")], "__MACOSX\\._a.json": b"\0"}
+    path = make_zip(tmp_path, members)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("..\\b.json", turn_lines("c", 1, 2))
+    found, report = convert(path)
+    assert sorted(found) == ["a", "b", "c"]
+    assert not report.left_out
+    assert not report.problem_total
+    assert found["c"][0].extra is None

@@ -39,6 +39,7 @@ UTF32_BOMS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")  # the first begins like UTF-16
 OTHER_FILE_TYPES = {
     b"PK\x03\x04": "a zip archive (or .xlsx) that can't be opened; transfer it again or unpack it",
     b"PK\x05\x06": "a zip archive without files",
+    GZIP_MAGIC: "packed twice with gzip; unpack it once",
     b"PAR1": "a Parquet file; convert it to JSONL first",
     b"%PDF": "a PDF document",
     b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive; unpack it, or make it a zip archive",

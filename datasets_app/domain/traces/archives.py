@@ -27,7 +27,10 @@ from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
 from datasets_app.domain.traces.values import as_dict, as_list, as_name
 
-_DATA = re.compile(r"\.(jsonl?|ndjson|txt|csv|tsv|xlsx|parquet|arrow|eval|gz|zip)$", re.IGNORECASE)
+# Of these, archives and what is packed in another way are errors.
+_DATA = re.compile(
+    r"\.(jsonl?|ndjson|txt|csv|tsv|xlsx|parquet|arrow|eval|gz|zip|tar|tgz|7z|rar|bz2|xz|zst)$", re.IGNORECASE
+)
 # Folders, and what operating systems and editors leave behind.
 _JUNK = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$|~\$)|/$")
 _HIDDEN = re.compile(r"(^|/)\.(?!\.?/)")  # "./chats.json" is not
@@ -125,7 +128,9 @@ class ArchiveConversion:
             members, key=lambda member: _name_group(member.filename, is_slack)
         ):
             found = list(group)
-            if is_data or ("." not in PurePosixPath(name).name and _is_json(archive, found[0])):
+            if name == found[0].filename and len(found) > 1:  # written twice under one name
+                yield from ((name, [member]) for member in found)
+            elif is_data or ("." not in PurePosixPath(name).name and _is_json(archive, found[0])):
                 yield name, found
             else:
                 self.report.left_out[OTHER_MEMBERS].add(
@@ -259,6 +264,8 @@ def _open_zip(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
         if not is_zip:
             _pack_again(path, copy, limits)
         with zipfile.ZipFile(file if is_zip else copy) as archive:
+            for member in archive.infolist():  # as some programs of Windows write them
+                member.filename = member.filename.replace("\\", "/")
             yield archive
 
 

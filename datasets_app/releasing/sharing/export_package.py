@@ -34,7 +34,6 @@ from datasets_app.domain.packages.quality_report import render_quality_report
 from datasets_app.exporting.export_dataset import selection_notes
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files as release_files
-from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.releasing.sharing.package_data import (
     DATA_FOLDER,
     WrittenData,
@@ -171,7 +170,7 @@ def _copy_release_documents(release: Release, folder: Path) -> None:
     for kind in (ReleaseFile.Kind.MANIFEST, ReleaseFile.Kind.SIGNATURE):
         stored = release_files.get_file(release, kind)
         with (folder / stored.name).open("wb") as out:
-            out.writelines(read_verified_blocks(stored))
+            out.writelines(release_files.read_verified_blocks(stored))
 
 
 def _record_export(

@@ -1,7 +1,5 @@
 """Exports a release: always the same bytes, as they were stored."""
 
-import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,8 +13,6 @@ from datasets_app.exporting.export_dataset import ExportResult
 from datasets_app.models import Release, ReleaseFile
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.share_gate import check_release_copy
-
-READ_CHUNK_BYTES = 1 << 20
 
 
 def export_release(
@@ -34,7 +30,7 @@ def export_release(
     check_release_copy(release, actor)
     data = files.get_file(release, ReleaseFile.Kind.DATA)
     done = 0
-    for block in read_verified_blocks(data):
+    for block in files.read_verified_blocks(data):
         out.write(block)
         done += len(block)
         report_progress(release.turn_count * done // max(data.size, 1), release.turn_count)
@@ -64,19 +60,6 @@ def export_release_to_path(
         )
     with write_with_metadata(path) as (out, metadata), transaction.atomic():
         result = export_release(release, out, actor=actor, report_progress=report_progress)
-        for block in read_verified_blocks(files.get_file(release, ReleaseFile.Kind.METADATA)):
+        for block in files.read_verified_blocks(files.get_file(release, ReleaseFile.Kind.METADATA)):
             metadata.write(block)
     return result
-
-
-def read_verified_blocks(stored: ReleaseFile) -> Iterator[bytes]:
-    """The bytes of a release's file. Raises UserError after the last of them if they have changed."""
-    digest = hashlib.sha256()
-    with files.open_file(stored) as file:
-        while block := file.read(READ_CHUNK_BYTES):
-            digest.update(block)
-            yield block
-    if digest.hexdigest() != stored.sha256:
-        raise UserError(
-            f"{stored.name} was changed after the release: its SHA-256 differs. Verify the releases."
-        )

@@ -24,7 +24,6 @@ from datasets_app.domain.quality.kept_terms import NO_TERMS, TermSearch
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, Release, ReleaseFile, Session
 from datasets_app.releasing import files as release_files
-from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.splitting.rows import count_splits
 
 DATA_FOLDER = "data"
@@ -110,7 +109,7 @@ def _copy_data_file(release: Release, work: Path) -> Path:
     data = release_files.get_file(release, ReleaseFile.Kind.DATA)
     copy = work / data.name
     with copy.open("wb") as out:
-        for block in read_verified_blocks(data):
+        for block in release_files.read_verified_blocks(data):
             out.write(block)
     return copy
 

@@ -28,7 +28,6 @@ from datasets_app.releasing import files
 from datasets_app.releasing.draft import add_quality
 from datasets_app.releasing.readiness import SCRUBBED_TITLE
 from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist, build_release_checklist
-from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.releasing.sharing.package_data import WrittenData
 
 LANGUAGE_KEY = "language"
@@ -82,7 +81,7 @@ def _parse_day(stated: str | None) -> str | None:
 
 
 def read_file_text(release: Release, kind: str) -> str:
-    return b"".join(read_verified_blocks(files.get_file(release, kind))).decode()
+    return b"".join(files.read_verified_blocks(files.get_file(release, kind))).decode()
 
 
 def _build_package(

@@ -14,6 +14,7 @@ from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
@@ -357,12 +358,12 @@ def test_a_person_whom_only_a_version_names_is_found_and_erased_from_it(tmp_path
 
 
 def test_a_version_is_searched_only_for_people_who_may_read_it(tmp_path: Path) -> None:
-    stored = make_dataset(tmp_path, make_session("s1", text="Ask Theodora Fontane."), origin="production")
+    stored = make_dataset(tmp_path, make_session("s1", text="Ask Theodora Fontane."))
     release = released(stored, tmp_path)
     Release.objects.filter(pk=release.pk).update(raw=True)
-    stored.turns.update(text="Ask [NAME].")
-    Dataset.objects.filter(pk=stored.pk).update(status="scrubbed")
+    stored.turns.update(text="Ask us.")
+    scan_new_text(stored)
     officer = make_user("privacy officer")
     officer.groups.get().permissions.remove(Permission.objects.get(codename="read_raw"))
     found = find_everywhere("Theodora Fontane", User.objects.get(pk=officer.pk))
-    assert (found.sessions, found.not_searched[-1:]) == ([], [f"support {release.version}"])
+    assert (found.sessions, found.not_searched) == ([], [f"support {release.version}"])

@@ -860,7 +860,7 @@ def test_lines_are_named_in_the_number_that_is_listed() -> None:
         ("question,answer\nHi,Hello\n,Bye\n", 3, "question is missing; expected the question that 'answer'"),
         (
             {"prompt": ["Hi", None], "response": ["Hello", "Bye"]},
-            2,
+            1,
             "prompt is missing; expected the question",
         ),
         ("id,messages\na,\"[{'role': 'user', 'content': 'Hi'}]\"\n,Hello\n", 3, "messages must be a list"),

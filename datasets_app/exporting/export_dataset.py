@@ -105,8 +105,7 @@ def export_dataset(
     excluded = dataset.sessions.filter(excluded=True).count()
     if not turns and (excluded or selection != ALL_SESSIONS):
         raise _empty_selection_error(dataset, selection)
-    notices = (*note_excluded(dataset), *_FORMAT_NOTES.get(format, ()))
-    result = ExportResult(sessions, turns, digest.size, digest.hex, notices)
+    result = ExportResult(sessions, turns, digest.size, digest.hex, _list_notices(dataset, format))
     audit.record(
         "export",
         actor=actor,
@@ -156,6 +155,10 @@ def selection_notes(selection: Selection) -> list[str]:
     if selection.split == policies.LOCKED_SPLIT:
         notes.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
     return notes
+
+
+def _list_notices(dataset: Dataset, format: str) -> tuple[str, ...]:
+    return (*note_excluded(dataset), *_FORMAT_NOTES.get(format, ()))
 
 
 def note_excluded(dataset: Dataset) -> list[str]:

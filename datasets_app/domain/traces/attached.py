@@ -1,5 +1,5 @@
-"""What stands beside the texts of a document and no reader reads, so that it is counted: files that are
-attached, and values under other keys than those that readers know, such as reactions."""
+"""What a message has beside its text and no reader reads, so that it is counted: attached files, and values
+under keys that no reader knows, such as reactions."""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ _OF_A_FILE = (
     "url uri href url_private content_url contentUrl data_url attachment_url filename file_name fileName "
     "original_name file_id name"
 ).split()
-_TEXTS = (
-    "text content body body_text plain_body html_body description description_text message msg query"
-).split()
+_TEXTS = frozenset(
+    "text content body body_text plain_body html_body description description_text message msg query".split()
+)
 # What else is said of a message, below it.
 _OF_A_MESSAGE = frozenset(("metadata", "_embedded", "_source", "data"))
 # What an assistant says to a tool.
@@ -64,7 +64,7 @@ def find_texts(document: Any) -> Iterator[dict[str, Any]]:
             continue
         if type(value) is not dict:
             continue
-        has_text = has_text or any(map(value.get, _TEXTS))
+        has_text = has_text or (not _TEXTS.isdisjoint(value) and any(map(value.get, _TEXTS)))
         if has_text:
             yield value
         for key, item in value.items():

@@ -31,7 +31,6 @@ from annotations_app.admin.label_filters import (
 )
 from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
-from annotations_app.labels.import_annotations import describe_written_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access, text_gates
 from datasets_app.catalog.rows.partitions import find_visible
@@ -327,16 +326,16 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         if result.is_clean() and result.matches:
             tell = messages.warning if result.adds_sessions else messages.info
             tell(request, result.describe_matches("will be made"))
-        self._warn_of_personal_data(request, result)
+        self._warn(request, result)
 
     def add_success_message(self, result: Any, request: HttpRequest) -> None:
         super().add_success_message(result, request)
         if result.adds_sessions:
             messages.warning(request, result.describe_matches("were made"))
-        self._warn_of_personal_data(request, result)
+        self._warn(request, result)
 
-    def _warn_of_personal_data(self, request: HttpRequest, result: Any) -> None:
-        if warning := describe_written_labels(result.personal_data):
+    def _warn(self, request: HttpRequest, result: Any) -> None:
+        for warning in result.warnings:
             messages.warning(request, warning)
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:

@@ -82,7 +82,7 @@ class LabelResult(TableResult):
     def __init__(self) -> None:
         super().__init__()
         self.matches: list[LabelMatches] = []
-        self.personal_data: Mapping[str, int] = {}
+        self.warnings: Sequence[str] = ()
 
     @property
     def adds_sessions(self) -> bool:
@@ -129,7 +129,7 @@ class AnnotationResource(TableResource):
         self.outcomes: dict[int, LabelOutcome] = {}
         self.rows_in_new_sessions: set[int] = set()
         self.matches: list[LabelMatches] = []
-        self.personal_data: Mapping[str, int] = {}
+        self.warnings: Sequence[str] = ()
 
     def get_result_class(self) -> type[TableResult]:
         return LabelResult
@@ -159,14 +159,14 @@ class AnnotationResource(TableResource):
             return
         newest = DatasetPartition.objects.aggregate(key=Max("last_session"))["key"] or 0
         try:
-            saved, self.personal_data = import_label_rows(labels, schemas, actor=self.user)
+            saved, self.warnings = import_label_rows(labels, schemas, actor=self.user)
         except UserError as refusal:
             raise TableFileError(refusal.message) from None
         self.outcomes = {outcome.line: outcome for part in saved.values() for outcome in part}
         self._count_matches(labels, newest, visible)
 
     def after_import(self, dataset: Any, result: Any, **options: Any) -> None:
-        result.matches, result.personal_data = self.matches, self.personal_data
+        result.matches, result.warnings = self.matches, self.warnings
         super().after_import(dataset, result, **options)
 
     def _count_matches(

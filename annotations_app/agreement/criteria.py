@@ -139,6 +139,7 @@ def measure_criteria(
                 found, of_tags = _measure_preference(labels, answers)
                 levels = levels._replace(preference=found, preference_by_tag=of_tags)
             measured.append(levels)
+    notes += dict.fromkeys(note for one in measured if one.report for note in one.report.notes)
     return MeasuredCriteria(campaign.name, schema.full_name, measured, notes)
 
 

@@ -8,12 +8,13 @@ from annotations_app.domain.agreement.agreement_report import AgreementReport
 from annotations_app.domain.label_files import LabelCollector, read_label_file
 from annotations_app.labels.label_counts import LabelScope, list_personas, read_labels
 from annotations_app.labels.random_sample import choose_labels
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, Judgment
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LabelRecord, LineError
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 MIN_WIDTH, MAX_WIDTH = 0.01, 1.0
@@ -54,6 +55,7 @@ def measure_agreement(
         personas = [persona_id] if persona_id else list_personas(dataset.pk)
         scopes = [LabelScope(dataset.pk, persona) for persona in personas]
         basis = GOLD_BASIS_ADJUDICATED
+        notes = note_answers(dataset, persona_id)
     table = read_labels(scopes, by)
     report = build_agreement_report(
         table,
@@ -66,6 +68,14 @@ def measure_agreement(
         available=available,
     )
     return report._replace(notes=[*notes, *report.notes])
+
+
+def note_answers(dataset: Dataset, persona_id: str | None = None) -> list[str]:
+    """What isn't measured of a dataset."""
+    answers = Judgment.objects.filter(dataset=dataset, kind=Judgment.Kind.LABEL)
+    count = (answers.filter(persona_id=persona_id) if persona_id else answers).count()
+    said = format_count(count, "label under a schema is", "labels under schemas are")
+    return [f"{said} not counted here: agreement on them is measured by campaign"] if count else []
 
 
 def measure_files(

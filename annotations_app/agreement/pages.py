@@ -22,7 +22,7 @@ from annotations_app.agreement.figures import (
     measure_alphas,
     median_seconds_by_annotator,
 )
-from annotations_app.agreement.measure import measure_agreement
+from annotations_app.agreement.measure import measure_agreement, note_answers
 from annotations_app.agreement.scope_pages import AgreementScope, ScopeOf, campaign_scope, dataset_scope
 from annotations_app.campaigns.pages_common import (
     render_campaign_page,
@@ -109,6 +109,7 @@ def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "personas": sorted({*personas, scope.persona_id} - {""}),
+        "notes": note_answers(dataset),
         "report_url": scope.url("measured"),
         "disputes_url": _disputes(scope).address() if may_adjudicate and scope.persona_id else "",
     }
@@ -143,7 +144,7 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     report = measure_agreement(**scope.arguments)
     headline = report.headline
     if not headline.labels:
-        return _render_part(request, scope, "_agreement_none", {}, started)
+        return _render_part(request, scope, "_agreement_none", {"notes": report.notes}, started)
     disputes = _disputes(scope)
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {

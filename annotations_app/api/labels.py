@@ -63,4 +63,5 @@ def import_labels(request: Any, name: str, persona: str = Persona, label_schema:
         "saved": result.saved._asdict(),
         "unmapped": result.unmapped,
         "personal_data": result.personal_data,
+        "warnings": result.warnings,
     }

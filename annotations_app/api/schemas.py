@@ -176,12 +176,13 @@ class LabelExportIn(Input):
 class LabelImportOut(Schema):
     """`saved` counts labels by what became of them; `unmapped` are answers that aren't labels;
     `personal_data` are values by type in notes and other fields, if the dataset was scrubbed: scrub it
-    again."""
+    again. `warnings` say so, what was left out, and which labels may be of other turns."""
 
     dataset: str
     saved: dict[str, int]
     unmapped: int
     personal_data: dict[str, int]
+    warnings: list[str]
 
 
 class QualityOut(Schema):

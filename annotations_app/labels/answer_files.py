@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class AnswerFile:
     :attr:`unmapped`."""
 
     has_places = True
+    left_out: Sequence[str] = ()
 
     def __init__(
         self, path: Path, format: str, schemas: KnownSchemas, schema: str | None, parse: Parse
@@ -51,6 +52,13 @@ class AnswerFile:
         return [
             (name, f"{count:,} no criterion of the schema") for name, count in self._questions.most_common()
         ]
+
+    @property
+    def nothing(self) -> str:
+        """What to say if it has no labels."""
+        schema = self.schemas.find(self.schema)
+        keys = ", ".join(criterion.key for criterion in schema.criteria) if schema else ""
+        return f"answers no criterion of {self.schema}. Name its questions or columns like these: {keys}."
 
     def find_record(self, line: int) -> int:
         """The record of the file that a label is of."""

@@ -101,6 +101,7 @@ def export_annotations(
     Labels of the test split are left out; ``override`` may be a reason for on-brand ones. ``split`` chooses
     on-brand labels of another split.
     """
+    persona = persona or (campaign.persona.persona_id if campaign else "")
     chosen = _Chosen(dataset, persona, schema, campaign, labels or default_selection(schema), split)
     _validate(chosen)
     encode = find_format(format).encode
@@ -134,13 +135,10 @@ def count_personal_data(dataset: Dataset, labels: QuerySet[Annotation]) -> dict[
 
 def _validate(chosen: _Chosen) -> None:
     dataset, persona, schema, campaign, labels, _ = chosen
-    if schema:
-        if labels not in ANSWER_SELECTIONS:
-            known = ", ".join(ANSWER_SELECTIONS)
-            raise UserError(f"Under a schema labels must be one of {known}, not {labels!r}.")
-        return
-    if labels not in LABEL_SELECTIONS:
-        raise UserError(f"labels must be one of {', '.join(LABEL_SELECTIONS)}, got {labels!r}.")
+    known = ANSWER_SELECTIONS if schema else LABEL_SELECTIONS
+    if labels not in known:
+        under = "Under a schema labels" if schema else "labels"
+        raise UserError(f"{under} must be one of {', '.join(known)}, not {labels!r}.")
     if campaign is None:
         return
     if campaign.dataset_id != dataset.pk:
@@ -152,7 +150,7 @@ def _validate(chosen: _Chosen) -> None:
 def _select(chosen: _Chosen, left_out: Counter[str], *, override: str, actor: Any) -> Iterator[LabelDecision]:
     dataset, persona, schema, campaign, labels, split = chosen
     if schema:
-        return select_decisions(dataset, schema, campaign, labels, left_out, actor=actor)
+        return select_decisions(dataset, schema, campaign, labels, left_out, persona=persona, actor=actor)
     scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
     unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
     return map(LabelDecision, LABEL_SELECTORS[labels](LabelSelection(scope, unlocked, left_out, split)))
@@ -164,7 +162,8 @@ def _record(chosen: _Chosen, exported: ExportedLabels, format: str, actor: Any) 
         "export_annotations",
         actor=actor,
         dataset_name=dataset.name,
-        **({"schema": schema.full_name} if schema else {"persona_id": mask_values(persona)}),
+        **({"schema": schema.full_name} if schema else {}),
+        **({"persona_id": mask_values(persona)} if persona else {}),
         **({} if schema and labels == "all" else {"choice": labels}),
         **({} if format == DEFAULT_FORMAT else {"format": format}),
         **({"campaign": campaign.name} if campaign else {}),
@@ -204,11 +203,11 @@ def _file_decisions(
 
 def _no_labels_message(chosen: _Chosen, exported: ExportedLabels) -> str:
     dataset, persona, schema, campaign, *_ = chosen
+    if exported.omissions:
+        return f"No label is left to export: {'; '.join(exported.omissions)}."
     if schema:
         under = f"The dataset {dataset.name}, under {schema.full_name},"
         return f"{f'The campaign {campaign.name}' if campaign else under} has no labels to export."
-    if exported.omissions:
-        return f"No label is left to export: {'; '.join(exported.omissions)}."
     if campaign is not None:
         return f"The campaign {campaign.name} has no labels yet."
     others = list(

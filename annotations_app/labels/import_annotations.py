@@ -1,6 +1,5 @@
 """Imports the labels of an annotation file into a dataset, all or none."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from annotations_app.labels.answer_files import AnswerFile, open_answer_file
 from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_staging import (
     ContradictoryLabels,
-    IncompleteDecisions,
+    InvalidLabels,
     LabelOutcome,
     SavedLabels,
     StagedLabels,
@@ -37,6 +36,7 @@ from datasets_app.domain.conversations.lines import UnreadableFile, read_lines
 from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.domain.traces.label_rules import LabelRules, map_labels, read_value
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 MAX_ANNOTATOR_LENGTH = 200
@@ -44,14 +44,15 @@ MAX_ANNOTATOR_LENGTH = 200
 
 class LabelImport(NamedTuple):
     """The result of an import, and its dataset. Of a file of another tool: what became of each of its
-    ``questions``, and how many labels are ``unmapped``, which are not imported. ``personal_data`` are values
-    by class in notes and other fields, if the dataset was scrubbed."""
+    ``questions``, how many labels are ``unmapped``, which are not imported, and what was ``left_out``.
+    ``personal_data`` are values by class in notes and other fields, if the dataset was scrubbed."""
 
     dataset: Dataset
     created: bool
     saved: SavedLabels
     questions: list[tuple[str, str]] = []
     unmapped: int = 0
+    left_out: Sequence[str] = ()
     personal_data: Mapping[str, int] = {}
 
     def facts(self) -> dict[str, int]:
@@ -59,8 +60,9 @@ class LabelImport(NamedTuple):
         return self.saved._asdict()
 
     @property
-    def warning(self) -> str:
-        return describe_written_labels(self.personal_data)
+    def warnings(self) -> list[str]:
+        left_out = [f"Left out: {described}." for described in self.left_out]
+        return [*left_out, *list_warnings(self.saved, self.personal_data)]
 
 
 def import_annotations(
@@ -103,25 +105,26 @@ def import_annotations(
         match_texts = other is not None and not other.has_places
         with stage_labels(dataset, schemas, kind, match_texts=match_texts) as staged:
             count = _stage(staged, problems, file_name, _refuse_erased(erased, lines))
+            if not count:
+                empty = "is empty; expected one label per line."
+                raise UserError(f"{file_name} {other.nothing if isinstance(other, AnswerFile) else empty}")
             saved = _save_labels(staged, file_name, other.find_record if other else int)
         _refuse_erased_texts(erased, dataset, saved)
         _record_import(dataset, saved, written, actor, labels=count, kind=kind, sha256=hash_file(path))
     dataset.refresh_from_db()
-    questions, unmapped = (other.questions, other.unmapped) if other else ([], 0)
-    return LabelImport(dataset, created, saved, questions, unmapped, dict(written.found))
+    left = (other.questions, other.unmapped, other.left_out) if other else ([], 0, ())
+    return LabelImport(dataset, created, saved, *left, dict(written.found))
 
 
 def _stage(
     staged: StagedLabels, problems: LineProblems, file_name: str, lines: Iterable[LabelRecord | LineError]
 ) -> int:
-    """The number of labels. Raises UserError for an empty file, and for lines that are none."""
+    """The number of labels. Raises UserError for lines that are none."""
     try:
         count = staged.stage(problems.skip(file_name, lines))
     except UnreadableFile as error:
         raise UserError(f"{file_name} {error}") from None
     problems.raise_if_any(file_name)
-    if not count:
-        raise UserError(f"{file_name} is empty; expected one label per line.")
     return count
 
 
@@ -151,15 +154,26 @@ def _record_import(
     )
 
 
-def describe_written_labels(found: Mapping[str, int]) -> str:
-    """What to do about values by class in imported labels; empty without any."""
-    counts = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(found.items()))
-    return (
-        f"Notes and other fields of these labels look like personal data ({counts}). Scrub the dataset again "
-        "before anything of it is shared."
-        if counts
-        else ""
-    )
+def list_warnings(saved: SavedLabels, personal_data: Mapping[str, int]) -> list[str]:
+    """What to do about values by class in imported labels, and about labels that may be of other turns."""
+    warnings = []
+    if personal_data:
+        counts = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(personal_data.items()))
+        warnings.append(
+            f"Notes and other fields of these labels look like personal data ({counts}). Scrub the dataset "
+            "again before anything of it is shared."
+        )
+    if saved.text_differs:
+        warnings.append(
+            f"session_id and turn_index join {format_count(saved.text_differs, 'label')} to turns with "
+            "another text. Were they made for another version of this dataset?"
+        )
+    if saved.of_users:
+        labels = format_count(saved.of_users, "label is", "labels are")
+        warnings.append(
+            f"{labels} of users’ turns, not of replies. Are the turn numbers those of the dataset?"
+        )
+    return warnings
 
 
 def _save_labels(
@@ -168,7 +182,7 @@ def _save_labels(
     """``find_record`` returns what people count in the file, of the line of a label."""
     try:
         return staged.save()
-    except IncompleteDecisions as error:
+    except InvalidLabels as error:
         unsaved = LineProblems("nothing was saved")
         for line in error.errors:
             unsaved.add(file_name, line._replace(line=find_record(line.line)))
@@ -188,12 +202,13 @@ def _save_labels(
 
 def import_label_rows(
     labels: Mapping[str, Sequence[LabelRecord]], schemas: KnownSchemas, *, actor: Any
-) -> tuple[dict[str, list[LabelOutcome]], Counter[str]]:
+) -> tuple[dict[str, list[LabelOutcome]], list[str]]:
     """Save labels read from a table, by dataset name; all or none.
 
-    Returns the outcome of each, by ``line``, and values of personal data by class. Raises UserError.
+    Returns the outcome of each, by ``line``, and warnings. Raises UserError.
     """
-    outcomes, found = {}, Counter[str]()
+    outcomes: dict[str, list[LabelOutcome]] = {}
+    warnings: list[str] = []
     with transaction.atomic():
         for name in sorted(labels):
             dataset, _ = lock_dataset(name)
@@ -207,8 +222,8 @@ def import_label_rows(
                 outcomes[name] = staged.outcomes()
             _refuse_erased_texts(erased, dataset, saved)
             _record_import(dataset, saved, written, actor, labels=count)
-            found.update(written.found)
-    return outcomes, found
+            warnings += list_warnings(saved, written.found)
+    return outcomes, warnings
 
 
 def _refuse_erased(

@@ -3,9 +3,9 @@
 A label finds its turn by its place (``session_id`` and ``turn_index``); failing that by its exact
 text, first within the session it names, then anywhere in the dataset, where an assistant's turn
 comes before a user's and what was imported first before the rest. One that finds none becomes a
-session of one turn, whose id is a digest, so that the next import finds it there. Its place, if the
-line names one, stays with the label: exports give it back, and later labels of that place join the
-same turn.
+session of one turn, whose id is a digest, so that the next import finds it there; without a text it
+is refused. Its place, if the line names one, stays with the label: exports give it back, and later
+labels of that place join the same turn.
 
 Lines under a schema are staged and joined with the others; answer_staging.py makes decisions of them.
 """
@@ -95,7 +95,7 @@ FROM (
       AND s.session_id IN (SELECT session_id FROM staged_label WHERE turn IS NULL)
     GROUP BY s.session_id, t.text
 ) found
-WHERE l.turn IS NULL AND found.session_id = l.session_id AND found.text = l.text
+WHERE l.turn IS NULL AND found.session_id = l.session_id AND found.text = l.text AND l.text <> ''
 """
 # A turn made for the label of one place never serves a label of another place with the same text.
 _JOIN_BY_TEXT = f"""
@@ -113,7 +113,7 @@ FROM (
     WHERE s.dataset_id = %(dataset)s AND t.text IN (SELECT text FROM staged_label WHERE turn IS NULL)
     GROUP BY t.text, kept.place
 ) found
-WHERE l.turn IS NULL AND found.text = l.text
+WHERE l.turn IS NULL AND found.text = l.text AND l.text <> ''
   AND (NOT found.place OR l.session_id IS NULL OR l.turn_index IS NULL)
 """  # constants of this module # nosec B608
 # Also finds a session made for this label earlier whose text has been scrubbed since.
@@ -124,6 +124,9 @@ FROM datasets_app_session s
 JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id AND t.turn_index = 1
 WHERE l.turn IS NULL AND s.dataset_id = %(dataset)s AND s.session_id = {_OWN_SESSION_ID}
 """  # constants of this module # nosec B608
+_FIND_UNKNOWN_PLACES = """
+SELECT line, session_id FROM staged_label WHERE turn IS NULL AND text = '' ORDER BY line
+"""
 _ADD_OWN_SESSIONS = f"""
 WITH unmatched AS (
     SELECT DISTINCT ON (name) {_OWN_SESSION_ID} AS name, l.text, l.persona_id, l.line
@@ -195,7 +198,9 @@ UPDATE annotations_app_annotation a SET kind = 'withdrawn' FROM staged_label l
 WHERE l.is_new AND a.turn_id = l.turn AND a.persona_id = l.persona_id AND a.kind = 'adjudicated'
 """
 _COUNT_LABELS = """
-SELECT count(*) FILTER (WHERE schema IS NULL), count(*) FILTER (WHERE text_differs) FROM staged_label
+SELECT count(*) FILTER (WHERE l.schema IS NULL), count(*) FILTER (WHERE l.text_differs),
+       count(*) FILTER (WHERE t.role = 'user')
+FROM staged_label l JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = l.turn
 """
 _SELECT_OUTCOMES = """
 SELECT l.line, l.is_new, s.session_id, t.turn_index
@@ -207,12 +212,13 @@ JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_
 class SavedLabels(NamedTuple):
     """``added`` + ``known`` are all labels of the file: lines, or decisions under a schema.
     ``sessions_added`` hold those that matched no turn. ``text_differs`` counts lines whose place has another
-    text."""
+    text, ``of_users`` those of turns that aren't replies."""
 
     added: int
     known: int
     sessions_added: int
     text_differs: int
+    of_users: int
 
 
 class ContradictoryLabels(Exception):
@@ -224,8 +230,9 @@ class ContradictoryLabels(Exception):
         self.lines, self.total = lines, total
 
 
-class IncompleteDecisions(Exception):
-    """Answers under a schema that aren't decisions: ``errors`` by their first lines."""
+class InvalidLabels(Exception):
+    """Labels without a text of places that no turn has; answers under a schema that aren't decisions:
+    ``errors`` by their first lines."""
 
     def __init__(self, errors: list[LineError]) -> None:
         super().__init__()
@@ -269,7 +276,7 @@ class StagedLabels:
 
     def save(self) -> SavedLabels:
         """Join the labels to turns, add those that are new, and update counts. Raises ContradictoryLabels
-        and IncompleteDecisions."""
+        and InvalidLabels."""
         with connection.cursor() as cursor:
             # Autovacuum doesn't analyze temporary tables, and query plans depend on its size.
             cursor.execute("ANALYZE staged_label")
@@ -288,14 +295,14 @@ class StagedLabels:
             added = cursor.rowcount
             if decisions:
                 added += answer_staging.save_decisions(self._values, adjudicated=is_adjudicated)
-            cursor.execute(_COUNT_LABELS)
-            labels, text_differs = cursor.fetchone()
-        return SavedLabels(added, labels + decisions - added, sessions_added, text_differs)
+            cursor.execute(_COUNT_LABELS, self._values)
+            labels, *counts = cursor.fetchone()
+        return SavedLabels(added, labels + decisions - added, sessions_added, *counts)
 
     def _group_answers(self) -> int:
         decisions = answer_staging.group_answers()
         if errors := list(answer_staging.check_decisions(self.schemas)):
-            raise IncompleteDecisions(errors)
+            raise InvalidLabels(errors)
         return decisions
 
     def _refuse_contradictions(self, cursor: Any, decisions: int) -> None:
@@ -333,6 +340,11 @@ class StagedLabels:
             if not cursor.fetchone()[0]:
                 return 0
             cursor.execute(statement, self._values)
+        if unknown := fetch_all(_FIND_UNKNOWN_PLACES):
+            message = "text is empty, and no turn has this session_id and turn_index"
+            raise InvalidLabels(
+                [LineError(line, "E102", message, session, "text") for line, session in unknown]
+            )
         require_partition(self.dataset.pk)
         cursor.execute(_ADD_OWN_SESSIONS, self._values)
         added: int = cursor.rowcount

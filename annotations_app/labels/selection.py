@@ -216,24 +216,28 @@ def select_decisions(
     labels: str,
     left_out: Counter[str],
     *,
+    persona: str = "",
     actor: Any,
 ) -> Iterator[LabelDecision]:
     """Every decision under a version of a schema, or with another of :data:`ANSWER_SELECTIONS` one for each
     reply; ordered by turn. Those of excluded sessions and of the test split are left out."""
     rows, hidden = Judgment.objects.filter(dataset=dataset), _hides_other(dataset, actor)
-    under = rows.filter(schema=schema)
+    rows = rows.filter(persona_id=persona) if persona else rows
     # Of a campaign also those under earlier versions of its schema: labels keep theirs.
-    own = rows.filter(schema__name=schema.name, campaign=campaign) if campaign else under
-    own = own.filter(kind=Judgment.Kind.LABEL)
+    rows = rows.filter(schema__name=schema.name) if campaign else rows.filter(schema=schema)
+    counted = Q(kind=Judgment.Kind.LABEL, **({"campaign": campaign} if campaign else {}))
+    if labels == "adjudicated":
+        # Adjudicated labels are those of any campaign, of the same replies.
+        replies = {"turn__in": campaign.items.values("turn")} if campaign else {}
+        counted |= Q(kind=Judgment.Kind.ADJUDICATED, **replies)
+    own = rows.filter(counted)
     is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
     left_out[OMITTED_ALWAYS] = own.filter(is_left_out).count()
+    kept = read_decisions(own.exclude(is_left_out), hidden=hidden)
     if labels == "all":
-        yield from read_decisions(own.exclude(is_left_out), hidden=hidden)
+        yield from kept
         return
-    if labels == "adjudicated":
-        # As adjudicated labels, those of any campaign.
-        own = own | under.filter(kind=Judgment.Kind.ADJUDICATED)
-    for _, group in groupby(read_decisions(own.exclude(is_left_out), hidden=hidden), key=_find_reply):
+    for _, group in groupby(kept, key=_find_reply):
         yield from _decide_reply(list(group), schema, labels, left_out)
 
 
@@ -251,31 +255,37 @@ def _find_reply(decision: LabelDecision) -> tuple[Any, ...]:
 def _decide_reply(
     decisions: list[LabelDecision], schema: LabelSchema, labels: str, left_out: Counter[str]
 ) -> Iterator[LabelDecision]:
-    if adjudicated := [decision for decision in decisions if decision.is_adjudicated]:
-        yield adjudicated[-1]
-        return
-    is_unanimous = labels == "adjudicated"
+    """The last adjudicated decision, or what annotators say."""
+    adjudicated = [decision for decision in decisions if decision.is_adjudicated][-1:]
+    decisions = adjudicated or decisions
     comparable = [_keep_comparable(decision, schema) for decision in decisions]
-    chosen, missing = choose_answers(schema.content, comparable, unanimous=is_unanimous)
-    left_out.update(f"without an answer to {key} by {labels}" for key in missing)
     answered, kept = (
-        {key for one in some for key in one.codes}
+        {key for one in some for key in (*one.codes, *(one.texts if adjudicated else ()))}
         for some in ((decision.answers for decision in decisions), comparable)
     )
     left_out.update(f"answered under another version of {key}" for key in answered - kept)
-    first, name = decisions[0].record, "unanimous" if is_unanimous else labels
-    record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
-    if sides := (first.extra or {}).get(PAIR):
-        record = record._replace(extra={PAIR: sides})
-    if chosen.codes:
+    if adjudicated:
+        chosen, record = comparable[0], adjudicated[0].record
+    else:
+        is_unanimous, first = labels == "adjudicated", decisions[0].record
+        chosen, missing = choose_answers(schema.content, comparable, unanimous=is_unanimous)
+        left_out.update(f"without an answer to {key} by {labels}" for key in missing)
+        name = UNANIMOUS_ANNOTATOR if is_unanimous else labels
+        record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
+        if sides := (first.extra or {}).get(PAIR):
+            record = record._replace(extra={PAIR: sides})
+    if chosen.codes or chosen.texts:
         yield LabelDecision(record, chosen, schema)
 
 
 def _keep_comparable(decision: LabelDecision, schema: LabelSchema) -> Answers:
     """Without answers to criteria that have changed between the versions: their codes mean something else."""
     then, now = decision.schema.criterion_digests if decision.schema else {}, schema.criterion_digests
-    codes = decision.answers.codes.items()
-    return Answers({key: code for key, code in codes if then.get(key) == now.get(key, "")}, {})
+
+    def keep(answers: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: said for key, said in answers.items() if then.get(key) == now.get(key, "")}
+
+    return Answers(keep(decision.answers.codes), keep(decision.answers.texts))
 
 
 def describe_omissions(left_out: Mapping[str, int]) -> list[str]:

@@ -15,12 +15,14 @@ from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import decode_value, opposite
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.describe import list_left_out_with_lines
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally, read_value
 from datasets_app.domain.wording import format_count
 
 
 class ToolLabels:
-    """The labels of a file that say on-brand or off-brand. ``unmapped`` counts the others, by question."""
+    """The labels of a file that say on-brand or off-brand. ``unmapped`` counts the others, by question;
+    ``left_out`` are records that can't be read as labels."""
 
     def __init__(self, file: ConvertedFile, rules: LabelRules, persona: str | None) -> None:
         self.file, self.persona = file, persona
@@ -32,6 +34,7 @@ class ToolLabels:
         self._mapped = tally.map(rules)
         self.questions = tally.describe(rules)
         self.total = tally.values.total()
+        self.left_out = list_left_out_with_lines(file.report)
         self.unmapped = self.total - sum(tally.values[key] for key in self._mapped)
 
     def records(self) -> Iterator[LabelRecord | LineError]:

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotations_app.criteria.schemas import import_schema
 from annotations_app.demo.load_demo import DEMO_DIRECTORY, load_demo
 from annotations_app.models import Annotation, Campaign
 from datasets_app.models import Dataset, Persona
+from tests.campaigns import lease_for, make_campaign, submit
 from tests.factories import encode_jsonl, write_jsonl
 
 LABELS = DEMO_DIRECTORY / "demo_labels.jsonl"
+SCHEMA = "schema: s\ncriteria: [{key: tone, question: Warm?, kind: yes_no}]\n"
 NO_DATABASE = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing", "REDIS_URL": "redis://127.0.0.1:1"}
 
 
@@ -46,6 +49,16 @@ class TestRows:
         done = manage("agreement", "--campaign", "may")
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("60 labels of 30 replies in 10 sessions by 2 annotators.")
+
+    def test_answers_under_a_schema_are_left_out_and_said(self, manage: Any) -> None:
+        load_demo()
+        campaign = make_campaign(Dataset.objects.get(), "ana", schema=import_schema(SCHEMA).schema)
+        submit(lease_for(campaign, "ana").current, label=None, answers={"tone": 1})
+        said = "1 label under a schema is not counted here: agreement on them is measured by campaign."
+        assert f"Note: {said}" in manage("agreement", "--dataset", "demo_conversations").stdout
+        Annotation.objects.all().delete()
+        none = manage("agreement", "--dataset", "demo_conversations")
+        assert (none.returncode, said in none.stderr) == (2, True)
 
     @pytest.mark.parametrize(
         ("arguments", "sentence"),

@@ -36,6 +36,9 @@ def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manag
     assert "Warning: session_id and turn_index join 1 label to" in done.stderr
     again = manage("import_annotations", file, "--dataset", "support")
     assert "0 labels added, 3 existed already." in again.stdout
+    asked = label("What user says as number 1 of a.", session_id="a", turn_index=1)
+    done = manage("import_annotations", write_jsonl(tmp_path / "u.jsonl", [asked]), "--dataset", "support")
+    assert "Warning: 1 label is of users’ turns, not of replies." in done.stderr
 
 
 @pytest.mark.parametrize("table", [CSV, XLSX])

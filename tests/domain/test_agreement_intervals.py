@@ -108,6 +108,11 @@ def test_drawing_sessions_and_drawing_kinds_of_sessions_have_one_distribution(ki
     assert drawn[:, 1].std() == pytest.approx(sums[:, 1].std() * np.sqrt(600), rel=0.06)
 
 
+def test_what_differs_by_rounding_alone_has_no_interval() -> None:
+    found = percentile_interval(0.4, np.array([0.4, np.nextafter(0.4, 1)] * 100), 12)
+    assert (found.low, found.note) == (None, "no interval: all sessions are alike")
+
+
 def test_a_number_that_most_resamples_lack_has_no_interval() -> None:
     sample = np.array([0.5, np.nan, np.nan, np.nan])
     told = percentile_interval(0.5, sample, sessions=30)

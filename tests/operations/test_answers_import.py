@@ -137,6 +137,40 @@ def test_all_problems_are_counted_and_nothing_is_saved(tmp_path: Path, dataset: 
     assert [problem["line"] for problem in problems] == [1, 2]
 
 
+def test_a_place_that_no_turn_has_needs_a_text(tmp_path: Path, dataset: Dataset) -> None:
+    """The file that the queue offers has places alone: after a scrub that renamed sessions, it finds none."""
+    missing = {"session_id": "renamed", "text": ""}
+    of_label = {"label": 1, "persona_id": "warm_v1", "annotator": "ana"}
+    lines = [
+        *decision(),
+        *(line | missing for line in decision()),
+        missing | of_label,
+        {"text": ""} | of_label,
+    ]
+    problems = refuse(tmp_path, lines)
+    assert [problem["line"] for problem in problems] == [4, 5, 6, 7, 8]
+    assert problems[0]["message"] == "text is empty, and no turn has this session_id and turn_index"
+    dataset.refresh_from_db()
+    assert dataset.session_count == 3
+
+
+@pytest.mark.parametrize("written", ["yes,2.0", "1.0,2"])
+def test_whole_numbers_of_tables_may_have_a_fraction(tmp_path: Path, dataset: Dataset, written: str) -> None:
+    """pandas writes them where another cell is empty."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"session_id,turn_index,text,correct,helpful,annotator\ns1,2.0,,{written},ana\n")
+    assert import_annotations(path, dataset_name="support", persona="warm_v1", schema="quality@1").saved.added
+    assert Judgment.objects.get().codes == {"correct": 1, "helpful": 1}
+
+
+def test_a_table_without_answers_to_the_schema_says_what_these_are(tmp_path: Path, dataset: Dataset) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("session_id,turn_index,text,color\ns1,2,Sure.,red\n")
+    options: Any = {"dataset_name": "support", "persona": "warm_v1", "schema": "quality@1"}
+    with pytest.raises(UserError, match="answers no criterion of quality@1.*these: correct, faults, helpful"):
+        import_annotations(path, **options)
+
+
 def test_adjudicated_decisions(tmp_path: Path, dataset: Dataset) -> None:
     other = decision()
     other[2]["value"] = 3

@@ -247,6 +247,44 @@ def test_one_answer_for_each_reply_counts_no_code_of_another_version(quality: Ca
     assert exported.omissions == ["3 replies answered under another version of tone: left out"]
 
 
+def test_what_was_adjudicated_under_an_earlier_version_stays_adjudicated(quality: Campaign) -> None:
+    """As far as it was asked the same; of this persona, and of the replies of the campaign."""
+    judge_all(quality, "cold")
+    first, *_, last = Judgment.objects.order_by("turn")
+    lead = find_person(quality.dataset_id, "lena")
+    decided = {"dataset": quality.dataset, "rater": lead, "schema": quality.schema, "kind": "adjudicated"}
+    decided |= {"persona_id": "warm_v1", "codes": {"correct": 0, "tone": 1}}
+    Judgment.objects.create(**decided, turn=first.turn)
+    Judgment.objects.create(**decided | {"persona_id": "other"}, turn=last.turn)
+    Judgment.objects.create(**decided, turn=first.turn.session.turns.exclude(pk=first.turn_id).get())
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    scope = {"dataset": quality.dataset, "schema": quality.schema, "campaign": quality}
+    exported = export_annotations(**scope, out=(out := BytesIO()), labels="adjudicated")
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert {line["schema"] for line in lines} == {"quality@2"}
+    assert [(line["criterion"], line["value"], line["annotator"]) for line in lines] == [
+        ("correct", 0, "lena"), *[("correct", 1, "unanimous")] * 3,
+    ]  # fmt: skip
+    assert exported.omissions == ["4 replies answered under another version of tone: left out"]
+    first.turn.session.split = "test"
+    first.turn.session.save()
+    exported = export_annotations(**scope, out=BytesIO(), labels="adjudicated")
+    assert "3 labels of excluded sessions or the locked test split: left out" in exported.omissions
+
+
+def test_a_persona_chooses_answers_too(quality: Campaign) -> None:
+    judge_all(quality, "cold")
+    Judgment.objects.filter(turn=Judgment.objects.latest("turn").turn).update(campaign=None, persona_id="b")
+    scope = {"dataset": quality.dataset, "schema": quality.schema, "out": BytesIO()}
+    assert export_annotations(**scope).labels == 8
+    assert export_annotations(**scope, persona="b").labels == 2
+    with pytest.raises(UserError, match="is for the persona warm_v1"):
+        export_annotations(**scope, campaign=quality, persona="b")
+    quality.dataset.sessions.update(split="test")
+    with pytest.raises(UserError, match="No label is left to export: 8 labels of excluded sessions or the"):
+        export_annotations(**scope)
+
+
 def test_an_adjudicated_answer_replaces_those_of_annotators(quality: Campaign) -> None:
     """As docs/judges.md says, and as it is with the built-in criterion."""
     assert judge_all(quality, "cold") == 8

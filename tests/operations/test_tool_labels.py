@@ -170,3 +170,16 @@ def test_labeled_texts_find_their_turns(tmp_path: Path) -> None:
     own = write(tmp_path, json.dumps({"text": BYE, "label": "good", "annotator": "o"}) + "\n", "own.jsonl")
     rules = read_label_rules("", "good=1")
     assert import_annotations(own, dataset_name="chats", persona="p", rules=rules).saved.added == 1
+
+
+@pytest.mark.django_db
+def test_tables_as_spreadsheets_write_them(tmp_path: Path) -> None:
+    """Names of columns with capitals, whole numbers with a fraction, and rows without a label or a text."""
+    import_file(write(tmp_path, ROWS, "chats.csv"), "chats")
+    table = f"Text,Label,Session ID,Annotator\n{HELLO},1.0,s,x\n{HELLO},0.0,s,y\n{HELLO},,s,z\n,1.0,s,z\n"
+    found = import_annotations(write(tmp_path, table, "t.csv"), dataset_name="chats", persona="q")
+    assert (found.saved.added, found.saved.sessions_added) == (2, 0)
+    assert found.warnings == ["Left out: 2 records without a text or a label (lines 4 and 5)."]
+    scale = write(tmp_path, f"text,label\n{HELLO},1.0\n{HELLO},0.5\n", "scale.csv")
+    with pytest.raises(UserError, match="none that says on-brand"):
+        import_annotations(scale, dataset_name="chats", persona="q")

@@ -17,6 +17,7 @@ from annotations_app.agreement.charts import (
     kappa_shade,
 )
 from annotations_app.agreement.measure import measure_agreement
+from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.agreement.agreement_report import (
     Comparison,
     DriftPoint,
@@ -167,6 +168,20 @@ def test_without_labels_it_says_so(sign_in: Any, tmp_path: Path) -> None:
     client = sign_in("lead")
     assert "No labels yet" in html_of(client, "dataset_agreement", dataset.pk)
     assert "Nothing to measure yet" in html_of(client, "dataset_measured", dataset.pk, persona="x\0")
+
+
+def test_labels_under_a_schema_are_said_to_be_measured_elsewhere(sign_in: Any, tmp_path: Path) -> None:
+    schema = import_schema("schema: s\ncriteria: [{key: tone, question: Warm?, kind: yes_no}]\n").schema
+    campaign = make_campaign(
+        make_replies(tmp_path, 2, name="answered"), "ana", "Ana", schema=schema, overlap=2
+    )
+    for name in ("ana", "Ana"):
+        submit(lease_for(campaign, name).current, label=None, answers={"tone": 1})
+    client = sign_in("lead")
+    said = "2 labels under schemas are not counted here"
+    assert said in html_of(client, "dataset_agreement", campaign.dataset_id)
+    assert said in html_of(client, "dataset_measured", campaign.dataset_id, persona="warm_v1")
+    assert "differ from another’s" in html_of(client, "measured", campaign.pk).replace("&#x27;", "’")
 
 
 def test_a_persona_is_chosen(sign_in: Any, labelled: Dataset) -> None:

@@ -106,6 +106,17 @@ def test_labels_are_previewed_then_saved_as_the_command_would(client_of: Any, tm
     assert "2 rows: 2 unchanged." in again.content.decode()
 
 
+def test_labels_of_another_version_are_told_before_and_after(client_of: Any, tmp_path: Path) -> None:
+    """In the words of the command."""
+    stored = make_dataset(tmp_path, make_session("a"))
+    client = client_of("curator")
+    place = {"session_id": "a", "turn_index": 1}
+    preview = upload(client, ANNOTATION, jsonl(label("Otherwise", **place)), "jsonl", dataset=stored.pk)
+    for page in (preview, confirm(client, ANNOTATION, preview)):
+        assert "session_id and turn_index join 1 label to turns with another text." in page.content.decode()
+        assert "1 label is of users’ turns, not of replies." in page.content.decode()
+
+
 @pytest.mark.parametrize("format", ["jsonl", "csv", "xlsx", "yaml"])
 def test_labels_that_go_out_come_in_again_unchanged(client_of: Any, format: str) -> None:
     load_demo()

@@ -19,6 +19,8 @@ ROUGH_BELOW_SESSIONS = 10
 # With fewer the linear approximation tells more of luck than of doubt.
 MIN_SESSIONS = 5
 BLOCK_SIZE = 1 << 19
+# What is nought but for rounding.
+ROUNDING = 1e-9
 # So much dearer is one number drawn from a multinomial than one session drawn.
 MULTINOMIAL_COST_FACTOR = 24
 
@@ -79,7 +81,7 @@ def percentile_interval(value: float, sample: FloatArray, sessions: int) -> Stat
     if undefined > len(sample) // 2:
         return Statistic(value, note=f"no interval: undefined in {_undefined_share(undefined, sample)}")
     low, high = np.quantile(sound, [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2])
-    if low == high:
+    if high - low < ROUNDING:
         return Statistic(value, note="no interval: all sessions are alike")
     notes = [f"{_undefined_share(undefined, sample)} are undefined and left out"] if undefined else []
     if sessions < ROUGH_BELOW_SESSIONS:
@@ -100,8 +102,7 @@ def jackknife_interval(value: float, squares: float, sessions: int, minimum: flo
         held = "all labels are of one session" if sessions < 2 else f"only {sessions} sessions"
         return Statistic(value, note=f"no interval: {held}")
     width = NORMAL_QUANTILE * float(np.sqrt(squares * sessions / (sessions - 1)))
-    # What is nought but for rounding.
-    if width < 1e-9:
+    if width < ROUNDING:
         return Statistic(value, note="no interval: all sessions are alike")
     note = f"only {sessions} sessions: the interval is rough" if sessions < ROUGH_BELOW_SESSIONS else ""
     return Statistic(value, max(minimum, value - width), min(1.0, value + width), note)

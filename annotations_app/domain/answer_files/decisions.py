@@ -10,7 +10,7 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.labels.values import InvalidValue, encode_value
-from datasets_app.domain.traces.values import decode_json
+from datasets_app.domain.traces.values import decode_json, drop_zero_fraction
 
 # The name of the question that holds what tools have no place for. No criterion has a dash in its key.
 DETAILS = "annotation-details"
@@ -116,10 +116,11 @@ def _find_level(criterion: Criterion, said: Any) -> Any:
     try:
         encode_value(criterion, [said] if criterion.kind == Kind.TAGS else said)
     except InvalidValue:
-        text = str(int(said) if type(said) is float and said.is_integer() else said)
         names = [level.name.casefold() for level in criterion.levels]
         values = [str(value) for value in criterion.values]
-        if text in values:
-            return criterion.values[values.index(text)]
-        return criterion.values[names.index(text.casefold())] if names.count(text.casefold()) == 1 else said
+        for text in (str(said), drop_zero_fraction(str(said))):
+            if text in values:
+                return criterion.values[values.index(text)]
+            if names.count(text.casefold()) == 1:
+                return criterion.values[names.index(text.casefold())]
     return said

@@ -81,7 +81,8 @@ exit codes:
         measure = self._measure_files if options["files"] else _measure_database
         report = measure(options, how)
         if not report.headline.labels:
-            raise command_error(_no_labels_message(options))
+            notes = (f"{note}." for note in report.notes)
+            raise command_error(" ".join([_no_labels_message(options), *notes]))
         if options["format"] == "json":
             self.stdout.write(json.dumps(report.as_json(), ensure_ascii=True, indent=2, allow_nan=False))
         else:

@@ -42,7 +42,8 @@ appears under its name only when it is complete.
 
 Of a campaign with a schema, or with --schema, every label under it is exported, a line for each
 answer to a criterion, with "criterion", "value" and "schema" in place of "label"; with --labels
-majority or adjudicated one answer per reply and criterion, texts aside.
+majority or adjudicated one answer per reply and criterion, texts aside. What was adjudicated under an
+earlier version of a campaign's schema counts as far as it was asked the same.
 
 --format csv and parquet are tables, a row for each line. --format labelstudio, argilla, doccano and
 prodigy are files of these tools, with the answers as their own: choices, ratings, texts. What a
@@ -98,7 +99,7 @@ exit codes:
                 ),
                 dataset_name=dataset.name,
                 parameters=LabelExportParameters(
-                    persona=None if asked else persona,
+                    persona=persona or None,
                     campaign=campaign,
                     schema=asked.full_name if asked else UNSET,
                     labels=labels,

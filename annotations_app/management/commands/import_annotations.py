@@ -30,7 +30,7 @@ are counted.
 Each label is joined to its turn by session_id and turn_index; failing that by its exact text,
 within the session it names, then anywhere in the dataset (an assistant's turn before a user's;
 of several with the same text the one imported first). A label that matches no turn is kept as a
-session of one turn. All lines are saved, or none; labels that exist already are skipped.
+session of one turn, if it has a text. All lines are saved, or none; labels that exist already are skipped.
 
 With --adjudicated there is one label per turn and persona: an earlier one that says otherwise is
 withdrawn (and kept); lines of the file that contradict each other are errors.
@@ -103,10 +103,5 @@ exit codes:
         if saved.sessions_added:
             sessions = format_count(saved.sessions_added, "one-turn session")
             self.stdout.write(f"{sessions} added for texts that match no turn.")
-        if result.warning:
-            self.stderr.write(f"Warning: {result.warning}")
-        if saved.text_differs:
-            self.stderr.write(
-                f"Warning: session_id and turn_index join {format_count(saved.text_differs, 'label')} to "
-                "turns with another text. Were they made for another version of this dataset?"
-            )
+        for warning in result.warnings:
+            self.stderr.write(f"Warning: {warning}")

@@ -41,7 +41,7 @@ class LabelColumns:
     """``found`` is false for a table without labels."""
 
     def __init__(self, columns: Iterable[str]) -> None:
-        names = {_WORD.sub("_", column.strip().lower()).strip("_"): column for column in columns}
+        names = {_normalize(column): column for column in columns}
         self.annotator = next((names[name] for name in _ANNOTATORS if name in names), "")
         self.time = next((names[name] for name in _TIMES if name in names), "")
         self.beside = [names[name] for name in _BESIDE if name in names]
@@ -99,7 +99,13 @@ class LabelColumns:
         for number, row in rows:
             row = self.take(row)
             labels = row.pop("labels", [])
+            row = {**{_normalize(column): value for column, value in row.items()}, **row}
             yield make_text(row, labels if type(labels) is list else [], number)
+
+
+def _normalize(column: str) -> str:
+    """ "Session ID" → "session_id"."""
+    return _WORD.sub("_", column.strip().lower()).strip("_")
 
 
 def _join(found: Conversation) -> Labeled:

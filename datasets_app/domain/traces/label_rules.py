@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.labels.on_brand import NAMES, NO, ON_BRAND, YES
 from datasets_app.domain.labels.values import name_of
+from datasets_app.domain.traces.values import drop_zero_fraction
 
 MAX_VALUE_CHARACTERS = 100
 MAX_VALUES = 1000
@@ -60,13 +61,13 @@ def _choose_words(question: str, values: list[str], rules: LabelRules) -> Mappin
     name = _normalize(question)
     if not (rules.question or name == "label" or "brand" in name or "persona" in name):
         return NAMES
-    if {value for value in values if _NUMBER.fullmatch(value)} <= {"0", "1"}:
+    if {value for value in map(_normalize, values) if _NUMBER.fullmatch(value)} <= {"0", "1"}:
         return {**NAMES, **_YES_NO}
     return {word: label for word, label in {**NAMES, **_YES_NO}.items() if word not in "01"}  # a scale
 
 
 def _normalize(value: str) -> str:
-    return _SPACE.sub(" ", value.strip().casefold())
+    return _SPACE.sub(" ", drop_zero_fraction(value.strip()).casefold())
 
 
 def read_value(label: Mapping[str, Any]) -> str | None:

@@ -20,6 +20,8 @@ SPREADSHEET_NUMBER = re.compile(r"(-?[1-9])(?:[.,](\d{1,20}))?E\+(\d{2})")
 _decode = msgspec.json.Decoder().decode
 # What Python reads of JSON, and msgspec doesn't: NaN, and halves of characters.
 _LENIENT = re.compile(rb"NaN|Infinity|\\u[dD][89a-fA-F]")
+# 3.0, as tables write a whole number where another cell is empty.
+_WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
 _DIGITS = re.compile(r"-?\d{1,20}(\.\d+)?")
 
 
@@ -43,6 +45,12 @@ def decode_leniently(raw: bytes) -> Any:
         if not _LENIENT.search(raw):
             raise
         return _decoder.decode(raw.decode())
+
+
+def drop_zero_fraction(text: str) -> str:
+    """ "3.0" → "3"; other texts as they are."""
+    whole = _WHOLE_NUMBER.fullmatch(text)
+    return whole[1] if whole else text
 
 
 def replace_halves(value: Any) -> Any:

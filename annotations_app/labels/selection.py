@@ -34,6 +34,7 @@ ANSWER_SELECTIONS = ("all", "majority", "adjudicated")
 # Reasons for omissions.
 OMITTED_TIES, OMITTED_DISPUTED, OMITTED_LOCKED = "ties", "disputed", "test_split"
 OMITTED_EXCLUDED, OMITTED_UNPLACED, OMITTED_ALWAYS = "excluded", "unplaced", "always"
+OMITTED_EARLIER = "earlier"
 # Of one, and of several.
 _OMISSION_REASONS = {
     OMITTED_ALWAYS: (
@@ -42,6 +43,10 @@ _OMISSION_REASONS = {
     ),
     OMITTED_TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
     OMITTED_DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
+    OMITTED_EARLIER: (
+        "earlier label by an annotator who labeled the same reply again",
+        "earlier labels by annotators who labeled the same reply again",
+    ),
     OMITTED_EXCLUDED: ("label is of an excluded session", "labels are of excluded sessions"),
     OMITTED_UNPLACED: ("label is of a session without a split", "labels are of sessions without a split"),
     OMITTED_LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
@@ -101,15 +106,22 @@ def _select_all(selection: LabelSelection) -> Iterator[LabelRecord]:
             yield record
 
 
-def _select_majority(selection: LabelSelection) -> Iterator[LabelRecord]:
+def _read_latest(selection: LabelSelection) -> Table:
+    """One label of each annotator for each reply, as figures of agreement count them."""
     table = read_labels([selection.scope])
+    selection.left_out[OMITTED_EARLIER] = table.replaced
+    return table
+
+
+def _select_majority(selection: LabelSelection) -> Iterator[LabelRecord]:
+    table = _read_latest(selection)
     counts = table.counts()
     share = counts.max(axis=1, initial=0) / np.maximum(1, counts.sum(axis=1))
     return _label_records(_make_consensus(table, majority_labels(counts), share, "majority"), selection)
 
 
 def _select_dawid_skene(selection: LabelSelection) -> Iterator[LabelRecord]:
-    table = read_labels([selection.scope])
+    table = _read_latest(selection)
     found = fit_consensus(table)
     likeliest = found.posterior.max(axis=1, initial=0)
     return _label_records(_make_consensus(table, found.labels(), likeliest, "dawid-skene"), selection)
@@ -117,7 +129,7 @@ def _select_dawid_skene(selection: LabelSelection) -> Iterator[LabelRecord]:
 
 def _select_adjudicated(selection: LabelSelection) -> Iterator[LabelRecord]:
     """The adjudicated label, even without other labels; else the undisputed label."""
-    table = read_labels([selection.scope])
+    table = _read_latest(selection)
     counts = table.counts()
     settled = adjudicated_turns(selection.scope)
     agreed = np.where(counts.min(axis=1, initial=1) == 0, counts.argmax(axis=1), TIE).astype(np.int8)
@@ -181,7 +193,11 @@ def _adjudicated_values(turns: list[int], selection: LabelSelection) -> dict[int
     rows = Annotation.objects.filter(
         turn__in=turns, persona_id=selection.scope.persona_id, kind=Annotation.Kind.ADJUDICATED
     )
-    return {turn: tuple(said) for turn, *said in rows.values_list("turn", *_LABEL_FIELDS)}
+    fields = rows.values_list("turn", "turn__text", "evidence", *_LABEL_FIELDS)
+    return {
+        turn: (*said, {**(extra or {}), **list_offsets(evidence, text)} or None)
+        for turn, text, evidence, *said, extra in fields
+    }
 
 
 def _is_exportable(split: str | None, excluded: bool, selection: LabelSelection) -> bool:
@@ -257,7 +273,7 @@ def _decide_reply(
 ) -> Iterator[LabelDecision]:
     """The last adjudicated decision, or what annotators say."""
     adjudicated = [decision for decision in decisions if decision.is_adjudicated][-1:]
-    decisions = adjudicated or decisions
+    decisions = adjudicated or _keep_latest(decisions, left_out)
     comparable = [_keep_comparable(decision, schema) for decision in decisions]
     answered, kept = (
         {key for one in some for key in (*one.codes, *(one.texts if adjudicated else ()))}
@@ -276,6 +292,16 @@ def _decide_reply(
             record = record._replace(extra={PAIR: sides})
     if chosen.codes or chosen.texts:
         yield LabelDecision(record, chosen, schema)
+
+
+def _keep_latest(decisions: list[LabelDecision], left_out: Counter[str]) -> list[LabelDecision]:
+    """The last decision of each annotator, and all without a name."""
+    latest = {
+        (decision.record.annotator or number, decision.record.rater): decision
+        for number, decision in enumerate(decisions)
+    }
+    left_out[OMITTED_EARLIER] += len(decisions) - len(latest)
+    return list(latest.values())
 
 
 def _keep_comparable(decision: LabelDecision, schema: LabelSchema) -> Answers:

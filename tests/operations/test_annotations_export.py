@@ -209,7 +209,10 @@ def test_adjudicated_is_what_is_settled_and_what_nobody_disputes(judged: Dataset
 
 def test_of_several_labels_by_one_annotator_the_last_decides(judged: Dataset) -> None:
     annotate(judged, "s2", 2, label=1, annotator="ben")
-    assert ("s2", 2, 1) in places(exported(judged, "majority")[0])
+    lines, done = exported(judged, "majority")
+    assert ("s2", 2, 1) in places(lines)
+    again = "1 earlier label by an annotator who labeled the same reply again: left out"
+    assert done.omissions == [again, "1 reply has as many labels of either kind: left out"]
 
 
 def test_a_campaign_has_its_own_labels_only(judged: Dataset) -> None:

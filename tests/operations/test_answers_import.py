@@ -98,6 +98,25 @@ def test_known_decisions_are_skipped_in_any_order_of_lines(tmp_path: Path, datas
     assert (saved.added, saved.known) == (1, 1)
 
 
+def test_of_several_decisions_by_one_annotator_the_last_decides(
+    tmp_path: Path, dataset: Dataset, quality: LabelSchema
+) -> None:
+    first, again, other = (
+        decision(notes="At first."),
+        decision(notes="Read again."),
+        decision(annotator="ben"),
+    )
+    first[2]["value"], again[2]["value"], other[2]["value"] = 1, 3, 3
+    assert read(tmp_path, [*first, *again, *other]).added == 3
+    out = BytesIO()
+    exported = export_annotations(dataset, schema=quality, labels="adjudicated", out=out)
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert {line["criterion"]: line["value"] for line in lines}["helpful"] == 3
+    assert exported.omissions == [
+        "1 earlier label by an annotator who labeled the same reply again: left out"
+    ]
+
+
 def test_two_unnamed_annotators_stay_two(tmp_path: Path, dataset: Dataset) -> None:
     one, two = decision(annotator=None), decision(annotator=None)
     two[0]["value"], two[1:2] = 1, []

@@ -148,3 +148,12 @@ def test_shown_in_adjudication_and_on_the_page_again(campaign: Campaign, client:
         f"{reverse('admin:annotations_app_campaign_adjudicate')}?campaign={campaign.pk}", follow=True
     )
     assert f">{words}</q>" in page.content.decode()
+
+
+def test_exported_with_an_adjudicated_label(dataset: Dataset, tmp_path: Path) -> None:
+    line = {"text": dataset.turns.filter(turn_index=2)[0].text, "label": 1, "persona_id": "warm_v1"}
+    line |= {"annotator": "lead", "evidence": [{"start": 0, "end": 5}]}
+    path = write_jsonl(tmp_path / "gold.jsonl", [line])
+    assert import_annotations(path, dataset_name=dataset.name, adjudicated=True).saved.added == 1
+    export_annotations(dataset, persona="warm_v1", labels="adjudicated", out=(out := BytesIO()))
+    assert [one["evidence"] for one in read_lines(out)] == [line["evidence"]]

@@ -30,7 +30,7 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaigns,
 )
-from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
 from annotations_app.labels.random_sample import counts_all_labels
@@ -145,10 +145,12 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     headline = report.headline
     if not headline.labels:
         return _render_part(request, scope, "_agreement_none", {"notes": report.notes}, started)
+    report, others = _keep_largest(report)
     disputes = _disputes(scope)
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "report": report,
+        "other_annotators": others,
         "breakdown_url": scope.url("parts"),
         "headline": charts.chart_headline(headline),
         "balance": count_exported(scope.labels),
@@ -222,6 +224,23 @@ def _render_part(
 
 def _disputes(scope: AgreementScope) -> DisputeQueue:
     return DisputeQueue(scope.dataset, scope.persona_id, scope.campaign, tie=False, flagged=False)
+
+
+def _keep_largest(report: AgreementReport) -> tuple[AgreementReport, int]:
+    """With the annotators who gave the most labels; and how many others there are. The pairs of a crowd would
+    be millions of cells."""
+    largest = sorted(report.annotators, key=lambda one: -one.labels)[:MAX_ROWS]
+    others = {one.annotator for one in report.annotators} - {one.annotator for one in largest}
+    if not others:
+        return report, 0
+    kept = report._replace(
+        annotators=[one for one in report.annotators if one.annotator not in others],
+        pairs=[pair for pair in report.pairs if not {pair.a, pair.b} & others],
+    )
+    if found := report.consensus:
+        confusion = {name: said for name, said in found.confusion.items() if name not in others}
+        kept = kept._replace(consensus=found._replace(confusion=confusion))
+    return kept, len(others)
 
 
 def _largest_parts(parts: dict[str, Any]) -> tuple[list[tuple[str, Any]], int]:

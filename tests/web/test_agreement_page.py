@@ -115,6 +115,15 @@ def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None
     assert "By tag" not in parts  # all labels have the one
 
 
+def test_a_crowd_of_annotators_has_a_page_of_the_largest(sign_in: Any, labelled: Dataset) -> None:
+    turn = Turn.objects.filter(role="assistant").latest("pk")
+    said(turn, **{f"worker{number}": number % 2 for number in range(60)})
+    html = words(html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1"))
+    assert "Below are the 50 annotators with the most labels; the command prints the other 13, too." in html
+    assert "chioma" in html
+    assert "worker59" not in html
+
+
 def test_no_statistic_gets_a_verdict_in_words(sign_in: Any, labelled: Dataset) -> None:
     html = html_of(sign_in("lead"), "dataset_measured", labelled.pk, persona="warm_v1").lower()
     for verdict in ("substantial", "moderate", "excellent", "poor", "almost perfect", "good agreement"):

@@ -54,7 +54,7 @@ class AnswerFile:
         ]
 
     @property
-    def nothing(self) -> str:
+    def no_labels_message(self) -> str:
         """What to say if it has no labels."""
         schema = self.schemas.find(self.schema)
         keys = ", ".join(criterion.key for criterion in schema.criteria) if schema else ""

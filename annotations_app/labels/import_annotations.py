@@ -40,6 +40,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 MAX_ANNOTATOR_LENGTH = 200
+EMPTY_MESSAGE = "is empty; expected one label per line."
 
 
 class LabelImport(NamedTuple):
@@ -106,8 +107,8 @@ def import_annotations(
         with stage_labels(dataset, schemas, kind, match_texts=match_texts) as staged:
             count = _stage(staged, problems, file_name, _refuse_erased(erased, lines))
             if not count:
-                empty = "is empty; expected one label per line."
-                raise UserError(f"{file_name} {other.nothing if isinstance(other, AnswerFile) else empty}")
+                said = other.no_labels_message if isinstance(other, AnswerFile) else EMPTY_MESSAGE
+                raise UserError(f"{file_name} {said}")
             saved = _save_labels(staged, file_name, other.find_record if other else int)
         _refuse_erased_texts(erased, dataset, saved)
         _record_import(dataset, saved, written, actor, labels=count, kind=kind, sha256=hash_file(path))

@@ -145,12 +145,12 @@ def attest(world: World, text: str) -> None:
 
 def import_labels(world: World, text: str) -> str:
     line = {"text": world.turn.text, "label": 1, "persona_id": "warm_v1", "notes": text}
-    return import_annotations(write_jsonl(world.folder / "support.jsonl", [line])).warning
+    return " ".join(import_annotations(write_jsonl(world.folder / "support.jsonl", [line])).warnings)
 
 
 def import_other_fields(world: World, text: str) -> str:
     line = {"text": world.turn.text, "label": 1, "persona_id": "warm_v1", "guidelines": text}
-    return import_annotations(write_jsonl(world.folder / "support.jsonl", [line])).warning
+    return " ".join(import_annotations(write_jsonl(world.folder / "support.jsonl", [line])).warnings)
 
 
 def import_table(world: World, text: str) -> str:

@@ -22,7 +22,7 @@ from datasets_app.domain.traces.describe import (
     list_left_out_with_lines,
     list_warnings,
 )
-from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNNUMBERED, UNREADABLE_FORM
+from datasets_app.domain.traces.reasons import UNKNOWN_ROLES, UNNUMBERED, UNREADABLE_FORM
 from datasets_app.domain.traces.report import Note, Report
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.table_columns import parse_columns

@@ -33,7 +33,7 @@ from datasets_app.domain.traces.converted_file import ConvertedFile, open_conver
 from datasets_app.domain.traces.dataset_folders import hash_source, measure
 from datasets_app.domain.traces.describe import explain_missing_sessions, summarize_report
 from datasets_app.domain.traces.label_rules import LabelRules
-from datasets_app.domain.traces.records import NOT_CONVERSATIONS
+from datasets_app.domain.traces.reasons import NOT_CONVERSATIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows

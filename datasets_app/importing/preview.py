@@ -32,7 +32,7 @@ from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines, list_warnings
 from datasets_app.domain.traces.label_rules import LabelTally
-from datasets_app.domain.traces.records import AMBIGUOUS_TIMES, NOT_CONVERSATIONS
+from datasets_app.domain.traces.reasons import AMBIGUOUS_TIMES, NOT_CONVERSATIONS
 from datasets_app.domain.traces.report import MAX_KINDS_NOTED
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.tables import WrongEncoding

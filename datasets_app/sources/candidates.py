@@ -18,7 +18,7 @@ from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import sampling
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.records import TOO_DEEP
+from datasets_app.domain.traces.reasons import TOO_DEEP
 from datasets_app.models import Dataset, Session, Source
 from datasets_app.sources.seen import find_seen
 

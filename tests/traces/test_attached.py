@@ -8,7 +8,7 @@ import pytest
 
 from datasets_app.domain.traces.attached import count_files, find_texts
 from datasets_app.domain.traces.describe import describe_report, list_warnings
-from datasets_app.domain.traces.records import UNREAD_VALUES
+from datasets_app.domain.traces.reasons import UNREAD_VALUES
 from tests.traces.exports import EXPORTS, HI
 from tests.traces.reading import convert, write
 

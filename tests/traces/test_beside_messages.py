@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.traces.records import OTHER_BRANCHES
+from datasets_app.domain.traces.reasons import OTHER_BRANCHES
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, texts, write
 

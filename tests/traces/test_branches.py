@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.traces.records import LEFT_OUT, NODE, OTHER_BRANCHES, Message
+from datasets_app.domain.traces.reasons import OTHER_BRANCHES
+from datasets_app.domain.traces.records import LEFT_OUT, NODE, Message
 from datasets_app.domain.traces.trees import Node, choose_branch, leave_out_branches
 from tests.traces.exports import HELLO, HI, MORE
 from tests.traces.reading import convert, texts, write

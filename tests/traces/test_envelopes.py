@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.traces.records import PRIVATE_NOTES
+from datasets_app.domain.traces.reasons import PRIVATE_NOTES
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, texts, write
 

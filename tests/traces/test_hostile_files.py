@@ -15,7 +15,7 @@ import pytest
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.traces import tables
-from datasets_app.domain.traces.records import HALF_CHARACTERS
+from datasets_app.domain.traces.reasons import HALF_CHARACTERS
 from tests.traces.exports import EXPORTS
 from tests.traces.reading import convert, write
 

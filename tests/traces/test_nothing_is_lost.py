@@ -18,11 +18,10 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import format_lines, list_warnings
 from datasets_app.domain.traces.messages import read_messages
-from datasets_app.domain.traces.records import (
+from datasets_app.domain.traces.reasons import (
     ATTACHED,
     CUT_TEXTS,
     EMPTY,
-    NO_ROLE,
     OTHER_EVENTS,
     OTHER_MEMBERS,
     RENAMED,
@@ -31,6 +30,7 @@ from datasets_app.domain.traces.records import (
     UNREAD_TIMES,
     UNREADABLE_FORM,
 )
+from datasets_app.domain.traces.records import NO_ROLE
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.values import as_name
 from tests.traces.reading import SAMPLES, convert, texts, write

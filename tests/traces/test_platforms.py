@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from datasets_app.domain.traces.records import PRIVATE_NOTES
+from datasets_app.domain.traces.reasons import PRIVATE_NOTES
 from tests.traces.exports import HELLO, HI, MORE, SURE
 from tests.traces.platform_exports import IN_LINES, OF_FOUR_TURNS, PLATFORMS
 from tests.traces.reading import convert, write

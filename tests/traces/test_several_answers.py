@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.records import (
-    EACH_A_CONVERSATION,
-    ONE_CONVERSATION_OF_PAIRS,
-    OTHER_BRANCHES,
-)
+from datasets_app.domain.traces.reasons import EACH_A_CONVERSATION, ONE_CONVERSATION_OF_PAIRS, OTHER_BRANCHES
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, texts, write
 

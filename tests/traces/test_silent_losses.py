@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.records import HALF_CHARACTERS, REPEATED_KEYS
+from datasets_app.domain.traces.reasons import HALF_CHARACTERS, REPEATED_KEYS
 from datasets_app.domain.traces.report import Report
 from tests.traces.exports import EXPORTS
 from tests.traces.more_exports import MORE_EXPORTS

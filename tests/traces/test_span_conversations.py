@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from datasets_app.domain.traces.attributes import CONVERSATION_ATTRIBUTES
 from datasets_app.domain.traces.convert import Conversion
 from datasets_app.domain.traces.formats.otlp import find_span_conversation, read_span
-from datasets_app.domain.traces.records import TOO_DEEP
+from datasets_app.domain.traces.reasons import TOO_DEEP
 from tests.spans import make_span
 
 OTHER_KEYS = (

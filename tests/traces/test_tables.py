@@ -8,7 +8,7 @@ import pytest
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import read_convert_options
 from datasets_app.domain.traces.describe import list_left_out_with_lines, list_warnings
-from datasets_app.domain.traces.records import GUESSED_SENDERS
+from datasets_app.domain.traces.reasons import GUESSED_SENDERS
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.table_columns import (
     format_columns,

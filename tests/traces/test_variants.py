@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.formats.messengers import PREVIEWS
-from datasets_app.domain.traces.records import READ_IN_TURN
+from datasets_app.domain.traces.reasons import PREVIEWS, READ_IN_TURN
 from tests.traces.reading import convert, write
 
 Q, A = "Is it open?", "Until six."

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.roles import find_withheld
-from datasets_app.domain.traces.records import DELETED, PRIVATE_NOTES
+from datasets_app.domain.traces.reasons import DELETED, PRIVATE_NOTES
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, texts, write
 

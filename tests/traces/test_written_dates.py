@@ -7,7 +7,7 @@ import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.describe import list_warnings
-from datasets_app.domain.traces.records import UNREAD_TIMES
+from datasets_app.domain.traces.reasons import UNREAD_TIMES
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, write
 

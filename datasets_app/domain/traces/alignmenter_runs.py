@@ -18,13 +18,11 @@ from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.numbered_turns import Row
-from datasets_app.domain.traces.records import declare_reason
 
 DATABASE = "run.sqlite3"
 INDEX = "archive.json"
 SQLITE = b"SQLite format 3\0"
 MAX_DATABASE_BYTES = 512 << 20  # as Alignmenter's own limit
-NOT_CAPTURED = declare_reason("turn that was", "not captured", several="turns that were")
 _DAMAGED = "isn't a complete Alignmenter run; export it again: alignmenter archive-export RUN --out FILE"
 
 

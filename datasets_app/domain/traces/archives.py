@@ -17,11 +17,11 @@ import msgspec
 from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.containers import ZIP, read_chosen_lines
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
-from datasets_app.domain.traces.records import EMPTY_MEMBERS, OTHER_MEMBERS, RENAMED, SECOND_COPY
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
@@ -133,7 +133,7 @@ class ArchiveConversion:
             elif is_data or ("." not in PurePosixPath(name).name and _is_json(archive, found[0])):
                 yield name, found
             else:
-                self.report.left_out[OTHER_MEMBERS].add(
+                self.report.left_out[reasons.OTHER_MEMBERS].add(
                     kind=PurePosixPath(name).suffix or "without an ending"
                 )
 
@@ -188,7 +188,7 @@ class ArchiveConversion:
 
     def _read_file(self, path: Path, name: str) -> Iterator[list[TurnRecord]]:
         if path.stat().st_size < _MAX_EMPTY_BYTES and path.read_bytes().strip() in (b"", b"[]", b"{}"):
-            self.report.left_out[EMPTY_MEMBERS].add()
+            self.report.left_out[reasons.EMPTY_MEMBERS].add()
             return
         try:
             file = self._open(path, self.limits, PurePosixPath(name).name, self.options)
@@ -209,7 +209,7 @@ class ArchiveConversion:
                 continue
             key = hash((session, *((turn.role, turn.text) for turn in turns)))
             if key in self._copies:
-                self.report.left_out[SECOND_COPY].add()
+                self.report.left_out[reasons.SECOND_COPY].add()
                 continue
             self._copies.add(key)
             # Parts of an export may cut a session: the numbers of its turns go on in the next part.
@@ -219,7 +219,7 @@ class ArchiveConversion:
             names[session] = unique
             self._ends[hash(unique)] = turns[-1].turn_index
             if unique != session:
-                self.report.remarks[RENAMED].add()
+                self.report.remarks[reasons.RENAMED].add()
             self.report.conversations += not is_continued
             self.report.turns += len(turns)
             yield [turn._replace(session_id=unique) for turn in turns]

@@ -9,19 +9,9 @@ from hashlib import blake2b
 
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.spool import Spool
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.rebuild import Spoken, drop_answer, list_spoken, rebuild_conversation
-from datasets_app.domain.traces.records import (
-    NO_QUESTION,
-    NO_REPLY,
-    NOT_CONVERSATIONS,
-    REMEDIES,
-    Call,
-    Conversation,
-    LabeledText,
-    Message,
-    Remark,
-    Span,
-)
+from datasets_app.domain.traces.records import Call, Conversation, LabeledText, Message, Remark, Span
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.select_calls import select_calls
 
@@ -52,9 +42,9 @@ class Assembly:
                 if self.labeled_texts:
                     yield _make_reply(record)
                 else:
-                    self.report.left_out[NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
+                    self.report.left_out[reasons.NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
             elif type(record) is Remark and record.total:
-                notes = self.report.remarks if record.what in REMEDIES else self.report.left_out
+                notes = self.report.remarks if record.what in reasons.REMEDIES else self.report.left_out
                 notes[record.what].add(record.line, count=record.total)
         for group in spans.groups():
             self.report.traces += 1
@@ -68,9 +58,9 @@ class Assembly:
     def _add_call(self, calls: Spool[Call], call: Call) -> None:
         self.report.calls += 1
         if not call.separate and all(message.role in ("system", "assistant") for message in call.input):
-            self.report.remarks[NO_QUESTION].add(call.line)
+            self.report.remarks[reasons.NO_QUESTION].add(call.line)
         if not call.output and (not call.input or call.input[-1].role != "assistant"):
-            self.report.remarks[NO_REPLY].add(call.line)
+            self.report.remarks[reasons.NO_REPLY].add(call.line)
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
         calls.add(key, call.start, drop_answer(call))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.exchanges import HISTORIES, read_input, read_output
 from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.marked_texts import join_texts, read_text
@@ -9,7 +10,7 @@ from datasets_app.domain.traces.markup import strip_ends
 from datasets_app.domain.traces.messages import are_messages, mark_cut, read_message, read_messages
 from datasets_app.domain.traces.pairs import find_answer, find_next_words, find_pair, find_unanswered
 from datasets_app.domain.traces.rebuild import list_spoken
-from datasets_app.domain.traces.records import UNREADABLE_FORM, Conversation, Message, leave_out
+from datasets_app.domain.traces.records import Conversation, Message, leave_out
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -103,12 +104,12 @@ def read_pair(value: dict[str, Any], one: str, two: str) -> tuple[list[Message],
     question, answer = value[one], value.get(two)
     if joined := join_texts(question, answer):
         return before + joined, facts
-    given = before + (read_input({"input": question})[0] or [leave_out(UNREADABLE_FORM)])
+    given = before + (read_input({"input": question})[0] or [leave_out(reasons.UNREADABLE_FORM)])
     extra = value.get("input") if one == "instruction" else None
     if type(extra) is str and extra.strip():
         given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
     produced = read_output(strip_ends(answer) if type(answer) is str else answer)[0]
-    produced = produced or ([leave_out(UNREADABLE_FORM)] if answer else [])
+    produced = produced or ([leave_out(reasons.UNREADABLE_FORM)] if answer else [])
     if list_spoken(produced)[: len(given)] == list_spoken(given):  # the answer repeats the question
         given = []
     return [*given, *produced], facts
@@ -189,12 +190,12 @@ def _read_list(found: list[Any]) -> list[Message]:
         found = [{"user": question, "assistant": answer} for question, answer in found]
     if are_named(found):
         named = [(*pair, None) for item in found if (pair := _read_named(item))]
-        return assign_roles(named) + [leave_out(UNREADABLE_FORM)] * (len(found) - len(named))
+        return assign_roles(named) + [leave_out(reasons.UNREADABLE_FORM)] * (len(found) - len(named))
     messages: list[Message] = []
     for item in found:
         if pair := find_pair(as_dict(item)):
-            messages += read_input(item[pair[0]])[0] or [leave_out(UNREADABLE_FORM)]
-            messages += read_output(item[pair[1]])[0] or [leave_out(UNREADABLE_FORM)]
+            messages += read_input(item[pair[0]])[0] or [leave_out(reasons.UNREADABLE_FORM)]
+            messages += read_output(item[pair[1]])[0] or [leave_out(reasons.UNREADABLE_FORM)]
         else:
             messages.append(read_message(as_dict(item)))
     return messages

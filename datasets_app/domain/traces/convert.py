@@ -12,7 +12,7 @@ from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces import alignmenter_runs, table_columns
+from datasets_app.domain.traces import alignmenter_runs, reasons, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.attached import count_files, find_texts, list_unread
 from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
@@ -24,23 +24,7 @@ from datasets_app.domain.traces.formats.messages import read_answers
 from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import number_turns, read_numbered_turns, read_rows
-from datasets_app.domain.traces.records import (
-    ATTACHED,
-    BETWEEN_TURNS,
-    CUT_TEXTS,
-    NO_ANSWER,
-    NO_MESSAGES,
-    ORIGINAL_TIMESTAMP,
-    RENAMED,
-    REPEATED_SESSIONS,
-    SECOND_COPY,
-    TEXT_BETWEEN,
-    TOOL_TURNS,
-    UNREAD_DATES,
-    UNREAD_TIMES,
-    UNREAD_VALUES,
-    Conversation,
-)
+from datasets_app.domain.traces.records import ORIGINAL_TIMESTAMP, TEXT_BETWEEN, Conversation
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, TEXT_FORMATS, recognize, recognize_text
 from datasets_app.domain.traces.repeated import find_repetition
 from datasets_app.domain.traces.report import Report
@@ -167,7 +151,7 @@ class Conversion:
                 records = read_numbered_turns(self.path, self.limits)
             elif source.layout == "alignmenter":
                 missing = alignmenter_runs.count_missing(self.path)
-                report.left_out[alignmenter_runs.NOT_CAPTURED].add(count=missing)
+                report.left_out[reasons.NOT_CAPTURED].add(count=missing)
                 records = alignmenter_runs.read_run(self.path, self.limits)
             else:
                 records = read_rows(source.documents())
@@ -189,7 +173,7 @@ class Conversion:
 
     def _note_tool(self, line: int) -> None:
         self.report.records += 1
-        self.report.remarks[TOOL_TURNS].add(line)
+        self.report.remarks[reasons.TOOL_TURNS].add(line)
 
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out
@@ -202,32 +186,32 @@ class Conversion:
         turns = build_turns(conversation, conversation.id or default)
         if not turns:
             if not is_told:
-                left_out[NO_MESSAGES].add(conversation.line)
+                left_out[reasons.NO_MESSAGES].add(conversation.line)
             return []
         if self.report.mapping and (line := find_repetition(turns)):
-            self.report.remarks[REPEATED_SESSIONS].add(line)
+            self.report.remarks[reasons.REPEATED_SESSIONS].add(line)
         for turn in turns:
             if cut := sum(key.endswith("truncated") for key in turn.metadata or {}):
-                self.report.remarks[CUT_TEXTS].add(turn.line, count=cut)
+                self.report.remarks[reasons.CUT_TEXTS].add(turn.line, count=cut)
             unread = (turn.metadata or {}).get(ORIGINAL_TIMESTAMP)
             if unread and "text" not in self.report.mapping and not is_written(unread):  # counted by then
-                self.report.remarks[UNREAD_TIMES].add(turn.line, describe_shape(unread))
+                self.report.remarks[reasons.UNREAD_TIMES].add(turn.line, describe_shape(unread))
         if between := sum(len((turn.metadata or {}).get(TEXT_BETWEEN, ())) for turn in turns):
-            self.report.remarks[BETWEEN_TURNS].add(conversation.line, count=between)
+            self.report.remarks[reasons.BETWEEN_TURNS].add(conversation.line, count=between)
         if not has_answer(turns):
             if self.options.answered_only:
-                left_out[NO_ANSWER].add()
+                left_out[reasons.NO_ANSWER].add()
                 return []
             self.report.unanswered += 1
         key = hash((conversation.id, *((turn.role, turn.text) for turn in turns)))
         is_named_again = conversation.id and hash(conversation.id[: MAX_NAME_CHARACTERS - 10]) in used
         if is_named_again and key in copies:
-            left_out[SECOND_COPY].add()
+            left_out[reasons.SECOND_COPY].add()
             return []
         copies.add(key)
         session_id = make_session_id(conversation.id, default, used)
         if is_named_again:
-            self.report.remarks[RENAMED].add(conversation.line)
+            self.report.remarks[reasons.RENAMED].add(conversation.line)
         turns = [turn._replace(session_id=session_id) for turn in turns]
         return add_labels(turns, conversation.labels)
 
@@ -294,7 +278,7 @@ class Conversion:
             yield from (item for item in items if isinstance(item, Document))
 
     def _note_date(self, place: int) -> None:
-        self.report.remarks[UNREAD_DATES].add(place)
+        self.report.remarks[reasons.UNREAD_DATES].add(place)
 
     def _take(self, items: Iterable[Document | LineError]) -> Iterator[Document]:
         """The documents; what isn't one is a problem."""
@@ -304,9 +288,9 @@ class Conversion:
                 continue
             for message in find_texts(item.value):
                 if files := count_files(message):
-                    self.report.remarks[ATTACHED].add(item.number, count=files)
+                    self.report.remarks[reasons.ATTACHED].add(item.number, count=files)
                 for key in () if self.format in TABLES else list_unread(message):
-                    self.report.remarks[UNREAD_VALUES].add(item.number, key)
+                    self.report.remarks[reasons.UNREAD_VALUES].add(item.number, key)
             yield item
 
     def _count(self, items: Iterable[T]) -> Iterator[T]:

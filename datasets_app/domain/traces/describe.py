@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from datasets_app.domain.traces.records import (
-    GUESSED_SENDERS,
-    OTHER_EVENTS,
-    OTHER_MEMBERS,
-    OTHER_SPANS,
-    REMEDIES,
-    SINGULARS,
-)
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.report import MAX_KINDS_NOTED, Note, Report
 from datasets_app.domain.wording import format_count
 
@@ -37,14 +30,16 @@ def describe_report(report: Report) -> str:
 def list_left_out(report: Report) -> list[tuple[str, int]]:
     """(reason, count), the largest first; what every trace or log has around its calls comes last."""
     found = [(reason, note.total) for reason, note in report.left_out.items() if note.total]
-    return sorted(found, key=lambda item: (item[0] in (OTHER_SPANS, OTHER_EVENTS), -item[1], item[0]))
+    return sorted(
+        found, key=lambda item: (item[0] in (reasons.OTHER_SPANS, reasons.OTHER_EVENTS), -item[1], item[0])
+    )
 
 
 def list_left_out_with_lines(report: Report) -> list[str]:
     """ "12 failed calls (lines 3, 4 and 10 more)", for each reason."""
     return [
         describe_count(reason, count)
-        + (_list_kinds(report.left_out[reason]) if reason == OTHER_MEMBERS else "")
+        + (_list_kinds(report.left_out[reason]) if reason == reasons.OTHER_MEMBERS else "")
         + format_lines(report.left_out[reason].lines, count, report.place)
         for reason, count in list_left_out(report)
     ]
@@ -52,7 +47,7 @@ def list_left_out_with_lines(report: Report) -> list[str]:
 
 def describe_count(what: str, count: int) -> str:
     """ "12 failed calls", "1 failed call"."""
-    return f"{count:,} {SINGULARS.get(what, what) if count == 1 else what}"
+    return f"{count:,} {reasons.SINGULARS.get(what, what) if count == 1 else what}"
 
 
 def _list_kinds(note: Note) -> str:
@@ -72,7 +67,9 @@ def explain_missing_sessions(report: Report) -> str:
 def list_warnings(report: Report) -> list[str]:
     """What was guessed, cut or may have been understood wrongly, in sentences that name no value."""
     return [
-        _describe_senders(note, report) if what == GUESSED_SENDERS else _describe_remark(what, note, report)
+        _describe_senders(note, report)
+        if what == reasons.GUESSED_SENDERS
+        else _describe_remark(what, note, report)
         for what, note in report.remarks.items()
         if note.total
     ]
@@ -84,7 +81,7 @@ def _describe_remark(what: str, note: Note, report: Report) -> str:
     shapes = ", ".join(kind for kind, _ in note.kinds.most_common(MAX_LINES_SHOWN))
     like = f" (like {shapes})" if shapes else ""
     lines = format_lines(note.lines, note.total, report.place)
-    return f"{note.total:,} {noun}{like} {rest}{lines}{REMEDIES[what]}."
+    return f"{note.total:,} {noun}{like} {rest}{lines}{reasons.REMEDIES[what]}."
 
 
 def _describe_senders(note: Note, report: Report) -> str:

@@ -27,7 +27,7 @@ from datasets_app.domain.conversations.lines import (
     read_numbered_lines,
 )
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.records import HALF_CHARACTERS, REPEATED_KEYS
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.values import decode_leniently, decode_text, replace_halves
 
 # An object up to this size is decoded as a whole.
@@ -67,7 +67,7 @@ def _review(value: Any, written: str | bytes, number: int, note: Noting) -> Any:
     try:
         encoded = _encode(value)
     except UnicodeEncodeError:
-        note(HALF_CHARACTERS, number)
+        note(reasons.HALF_CHARACTERS, number)
         value = replace_halves(value)
         encoded = _encode(value)
     # There is one colon for each key, and those within texts.
@@ -76,7 +76,7 @@ def _review(value: Any, written: str | bytes, number: int, note: Noting) -> Any:
         try:
             refuse_repeated_keys(written)
         except InvalidRecord:
-            note(REPEATED_KEYS, number)
+            note(reasons.REPEATED_KEYS, number)
     return value
 
 

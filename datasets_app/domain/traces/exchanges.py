@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.messages import (
     are_messages,
     find_role,
@@ -9,7 +10,7 @@ from datasets_app.domain.traces.messages import (
     read_messages,
     unwrap_message,
 )
-from datasets_app.domain.traces.records import OTHER_BRANCHES, Message, Span, leave_out
+from datasets_app.domain.traces.records import Message, Span, leave_out
 from datasets_app.domain.traces.values import as_list, decode_cut, decode_json, pick
 
 _MESSAGE_LISTS = tuple(
@@ -107,7 +108,7 @@ def read_output(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
     for key in ("choices", "candidates", "generations"):
         choices = _list_choices(decode_json(value.get(key)))
         if choices:
-            return [leave_out(OTHER_BRANCHES)] * (len(choices) - 1) + _read_choice(choices[0]), True
+            return [leave_out(reasons.OTHER_BRANCHES)] * (len(choices) - 1) + _read_choice(choices[0]), True
     if value.get("object") == "response" or (type(value.get("output")) is list and "model" in value):
         return read_messages(value.get("output"), "assistant"), True
     if "stopReason" in value and type(value.get("output")) is dict:

@@ -3,22 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.conversations import read_conversation
 from datasets_app.domain.traces.messages import are_messages
-from datasets_app.domain.traces.records import (
-    Call,
-    Conversation,
-    LabeledText,
-    Message,
-    Remark,
-    declare_reason,
-)
+from datasets_app.domain.traces.records import Call, Conversation, LabeledText, Message, Remark
 from datasets_app.domain.traces.values import as_dict, decode_json, drop_empty
 
 Labels = list[dict[str, Any]]
 Labeled = Call | Conversation | LabeledText | Remark
 TEXTS = "text reply response answer output completion message content body data".split()
-UNLABELED = declare_reason("record", "without a text or a label", several="records")
 _PLACE = ("session_id", "turn_index", "persona_id")
 
 
@@ -38,7 +31,7 @@ def make_text(value: Any, labels: Labels, line: int, *beside: Any) -> LabeledTex
     value = as_dict(value)
     text = next((value[key] for key in TEXTS if type(value.get(key)) is str and value[key].strip()), "")
     if not text or not labels:
-        return Remark(UNLABELED, line)
+        return Remark(reasons.UNLABELED, line)
     objects = [value, *map(as_dict, beside)]
     place = {key: next((item[key] for item in objects if item.get(key)), None) for key in _PLACE}
     return LabeledText(text, labels, drop_empty(place), line)

@@ -6,17 +6,15 @@ from typing import Any
 
 from datasets_app.domain.conversations.roles import UNKNOWN, find_withheld, split_thoughts, split_tool_tags
 from datasets_app.domain.conversations.roles import find_role as name_role
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.markup import REASONING, TOOLS, Marked, split_markup
 from datasets_app.domain.traces.parts import Content, encode_text, read_content
 from datasets_app.domain.traces.records import (
     NO_ROLE,
     NODE,
     ORIGINAL_TIMESTAMP,
-    OTHER_EVENTS,
     TEXT_BETWEEN,
     UNREAD_PARTS,
-    UNREADABLE_FORM,
-    WITHHELD,
     Message,
     leave_out,
 )
@@ -77,7 +75,7 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
     if type(value) is dict:
         return [read_message(value, default_role)]
     if type(value) is not list:
-        return [] if value is None else [leave_out(UNREADABLE_FORM)]
+        return [] if value is None else [leave_out(reasons.UNREADABLE_FORM)]
     while len(value) == 1 and type(value[0]) is list and not _is_pair(value[0]):  # a batch of one
         value = value[0]
     found: list[Message] = []
@@ -94,7 +92,7 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
         elif type(item) is dict:
             found.append(read_message(item, default_role))
         elif item is not None:
-            found.append(leave_out(UNREADABLE_FORM))
+            found.append(leave_out(reasons.UNREADABLE_FORM))
     return _name_users(found)
 
 
@@ -144,7 +142,7 @@ def _says_role(value: dict[str, Any]) -> bool:
 def read_message(value: dict[str, Any], default_role: str = "") -> Message:
     outer, value = value, unwrap_message(value)
     if reason := find_withheld(value) or find_withheld(outer):
-        return leave_out(WITHHELD[reason])
+        return leave_out(reasons.WITHHELD[reason])
     role = find_role(value) or find_role(outer)
     if not role and (keyed := _read_keyed(value)):
         return keyed
@@ -154,7 +152,7 @@ def read_message(value: dict[str, Any], default_role: str = "") -> Message:
         role = "assistant"
     message = _make(role or UNKNOWN, _find_content(value), value)
     if not role:
-        return message._replace(speaker=NO_ROLE) if message.text else leave_out(OTHER_EVENTS)
+        return message._replace(speaker=NO_ROLE) if message.text else leave_out(reasons.OTHER_EVENTS)
     named = role == UNKNOWN and not (value.get("role") or value.get("_role"))
     details = {**(message.details or {}), "author": speaker} if named else message.details
     return message._replace(speaker=speaker, details=details)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.assemble import Record
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats import (
@@ -23,7 +24,7 @@ from datasets_app.domain.traces.formats import (
     tickets,
     whatsapp,
 )
-from datasets_app.domain.traces.records import NO_MESSAGES, Remark
+from datasets_app.domain.traces.records import Remark
 
 Reader = Callable[..., Iterator[Record]]
 
@@ -47,7 +48,7 @@ def _each(read_document: Callable[[Any, int], Iterator[Record]]) -> Reader:
                 found = True
                 yield record
             if not found:
-                yield Remark(NO_MESSAGES, number)
+                yield Remark(reasons.NO_MESSAGES, number)
 
     return read
 

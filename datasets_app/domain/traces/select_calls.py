@@ -2,19 +2,10 @@
 
 from collections import Counter
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.messages import has_text
 from datasets_app.domain.traces.rebuild import after_question, list_spoken
-from datasets_app.domain.traces.records import (
-    DUPLICATES,
-    FAILED,
-    NO_CONTENT,
-    OTHER_SPANS,
-    SUB_AGENTS,
-    UNANSWERED,
-    Call,
-    Message,
-    Span,
-)
+from datasets_app.domain.traces.records import Call, Message, Span
 
 MAX_ANCESTORS = 200
 
@@ -40,22 +31,22 @@ def select_calls(spans: list[Span]) -> tuple[list[Call], Counter[str]]:
     tree = _Tree(spans)
     left_out: Counter[str] = Counter()
     talking = [span for span in spans if span.input or span.output]
-    left_out[OTHER_SPANS] += sum(span.kind != "root" for span in spans) - sum(
+    left_out[reasons.OTHER_SPANS] += sum(span.kind != "root" for span in spans) - sum(
         span.kind in ("model", "agent") for span in talking
     )
-    left_out[NO_CONTENT] += (
+    left_out[reasons.NO_CONTENT] += (
         silent := sum(span.kind == "model" and not (span.input or span.output) for span in spans)
     )
-    left_out[OTHER_SPANS] -= silent
+    left_out[reasons.OTHER_SPANS] -= silent
     models = _select_models([span for span in talking if span.kind == "model"], tree, left_out)
     outer = _select_outer(talking, models, tree)
     if outer:
         chosen = _choose(outer, models)
         if chosen is outer:
-            left_out[DUPLICATES] += len(models)
+            left_out[reasons.DUPLICATES] += len(models)
     else:
         chosen = models or [span for span in talking if has_text(span.output, "assistant")][:1]
-        left_out[UNANSWERED] += 0 if chosen else sum(span.kind == "root" for span in talking)
+        left_out[reasons.UNANSWERED] += 0 if chosen else sum(span.kind == "root" for span in talking)
     chosen = [_complete(span, models, tree) for span in chosen]
     facts = _merge_facts(spans)
     return [_make_call(span, tree, spans, facts) for span in sorted(chosen, key=_order)], +left_out
@@ -108,16 +99,16 @@ def _select_models(models: list[Span], tree: _Tree, left_out: Counter[str]) -> l
     """The innermost spans of each call, without those of sub-agents and tools."""
     wrapping = {id(outer) for span in models for outer in tree.ancestors(span) if outer.kind == "model"}
     found = [span for span in models if id(span) not in wrapping or not _is_covered(span, models, tree)]
-    left_out[DUPLICATES] += len(models) - len(found)
+    left_out[reasons.DUPLICATES] += len(models) - len(found)
     own = [span for span in found if not any(outer.kind == "tool" for outer in tree.ancestors(span))]
     depths = {id(span): sum(outer.kind == "agent" for outer in tree.ancestors(span)) for span in own}
     top = min((depths[id(span)] for span in own if has_text(span.output, "assistant")), default=0)
     own = [span for span in own if depths[id(span)] <= top]
-    left_out[SUB_AGENTS] += len(found) - len(own)
+    left_out[reasons.SUB_AGENTS] += len(found) - len(own)
     failed = [span for span in own if not span.output and "error" in span.metadata]
     if len(failed) < len(own) or not any(has_text(span.input, "user") for span in failed):
         own = [span for span in own if span not in failed]
-        left_out[FAILED] += len(failed)
+        left_out[reasons.FAILED] += len(failed)
     return sorted(_drop_twins(own, left_out), key=_order)
 
 
@@ -140,7 +131,7 @@ def _drop_twins(models: list[Span], left_out: Counter[str]) -> list[Span]:
             for other_given, other_produced, other in seen
         )
         if twin:
-            left_out[DUPLICATES] += 1
+            left_out[reasons.DUPLICATES] += 1
             continue
         seen.append((given, produced, span))
         found.append(span)

@@ -5,23 +5,13 @@ from collections.abc import Mapping
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER
-from datasets_app.domain.traces.records import (
-    CHOSEN_OUT,
-    EMPTY,
-    LEFT_OUT,
-    PRIVATE_NOTES,
-    REPEATED,
-    UNKNOWN_ROLES,
-    UNREAD_PARTS,
-    UNREADABLE_FORM,
-    Conversation,
-    Message,
-)
+from datasets_app.domain.traces import reasons
+from datasets_app.domain.traces.records import LEFT_OUT, UNREAD_PARTS, Conversation, Message
 from datasets_app.domain.traces.report import MAX_KINDS_NOTED, Note, Report
 from datasets_app.domain.traces.table_columns import LEAVE_OUT, fold_sender, read_sides
 from datasets_app.domain.wording import format_count
 
-_REASONS = {LEAVE_OUT: CHOSEN_OUT, NOTE: PRIVATE_NOTES, UNKNOWN: UNKNOWN_ROLES}
+_REASONS = {LEAVE_OUT: reasons.CHOSEN_OUT, NOTE: reasons.PRIVATE_NOTES, UNKNOWN: reasons.UNKNOWN_ROLES}
 # What a message without a text may consist of.
 _STEPS = frozenset("tool_calls tool_results reasoning truncated user_truncated assistant_truncated".split())
 
@@ -61,7 +51,7 @@ class Sides:
                     speakers[key] += 1
             reason = message.speaker if role == LEFT_OUT else _REASONS.get(role, "")
             if not reason and self._drops_repeated and _is_seen(message, seen, kept):
-                reason = REPEATED
+                reason = reasons.REPEATED
             line = message.line or conversation.line
             if role == UNKNOWN:
                 self._unknown.append(message.speaker)
@@ -102,10 +92,10 @@ def _count_unread(message: Message, left_out: Mapping[str, Note], line: int) -> 
     details = message.details or {}
     if unread := details.get(UNREAD_PARTS):
         for name in unread:
-            left_out[UNREADABLE_FORM].add(line, name)
+            left_out[reasons.UNREADABLE_FORM].add(line, name)
         return message._replace(details={key: details[key] for key in details if key != UNREAD_PARTS})
     if message.role in (USER, ASSISTANT) and not message.text.strip() and not _STEPS & details.keys():
-        left_out[EMPTY].add(line)
+        left_out[reasons.EMPTY].add(line)
     return message
 
 

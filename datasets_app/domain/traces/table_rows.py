@@ -10,30 +10,12 @@ from typing import Any
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.conversations.roles import UNKNOWN, find_role, find_withheld
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import read_message
-from datasets_app.domain.traces.records import (
-    AMBIGUOUS_TIMES,
-    BOOLEAN_ID,
-    CUT_ROWS,
-    EMPTY,
-    GUESSED_SENDERS,
-    HTML_TEXTS,
-    NO_ROLE,
-    ORIGINAL_TIMESTAMP,
-    ROUNDED_SESSIONS,
-    TOTALS,
-    UNEVEN_ROWS,
-    UNKNOWN_ZONES,
-    UNNAMED_SESSIONS,
-    UNREAD_TIMES,
-    WITHHELD,
-    Call,
-    Message,
-    Remark,
-)
+from datasets_app.domain.traces.records import NO_ROLE, ORIGINAL_TIMESTAMP, Call, Message, Remark
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.rounded_ids import MERGED_IDS, are_merged, may_be_rounded
 from datasets_app.domain.traces.table_columns import (
@@ -114,17 +96,17 @@ class RowReader:
 
     def _read_row(self, number: int, row: dict[str, Any]) -> Call | Remark | LineError:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
-        if reason := WITHHELD.get(find_withheld(row, self._mapped)):
+        if reason := reasons.WITHHELD.get(find_withheld(row, self._mapped)):
             return Remark(reason, number)
         if not row.get(self.mapping["role"]) and any(map(_is_total, row.values())):
-            return Remark(TOTALS, number)
+            return Remark(reasons.TOTALS, number)
         text = row.get(self.mapping["text"])
         if text is None or not str(text).strip():
-            return Remark(CUT_ROWS if missing else EMPTY, number)
+            return Remark(reasons.CUT_ROWS if missing else reasons.EMPTY, number)
         if missing or type(row.get(EXTRA_CELLS)) is list:
-            self.report.remarks[UNEVEN_ROWS].add(number)
+            self.report.remarks[reasons.UNEVEN_ROWS].add(number)
         if is_boolean(row.get(self.mapping.get("session_id", ""))):
-            return LineError(number, "E110", BOOLEAN_ID)
+            return LineError(number, "E110", reasons.BOOLEAN_ID)
         name = self._find_session(row, number)
         speaker = row.get(self.mapping["role"])
         role, author = self._find_role(name, str(speaker) if speaker is not None else "", number)
@@ -132,7 +114,7 @@ class RowReader:
             written = str(text)
             text = strip_html(written, only_pages=True)
             if "<" in written and text != written:
-                self.report.remarks[HTML_TEXTS].add(number)
+                self.report.remarks[reasons.HTML_TEXTS].add(number)
         message = read_message({"role": role, "content": text})
 
         unnamed = NO_ROLE if role == UNKNOWN else ""
@@ -149,13 +131,13 @@ class RowReader:
         value = row.get(column)
         name = as_name(value)
         if may_be_rounded(value):
-            self.report.remarks[ROUNDED_SESSIONS].add(number)
+            self.report.remarks[reasons.ROUNDED_SESSIONS].add(number)
             if self._merges_ids:
                 raise UnreadableFile(MERGED_IDS)
         if type(value) is str and _WHOLE_FLOAT.fullmatch(name):  # of a column of numbers with a gap
             name = name[:-2]
         if not name:
-            self.report.remarks[UNNAMED_SESSIONS].add(number)
+            self.report.remarks[reasons.UNNAMED_SESSIONS].add(number)
         return name
 
     def _find_role(self, session: str, speaker: str, number: int) -> tuple[str, str | None]:
@@ -177,7 +159,7 @@ class RowReader:
             return UNKNOWN, None
         if not role:
             role = "user" if self._set_first(session, speaker) == speaker else "assistant"
-        self.report.remarks[GUESSED_SENDERS].add(number, f"{role}: {speaker.strip()}")
+        self.report.remarks[reasons.GUESSED_SENDERS].add(number, f"{role}: {speaker.strip()}")
         self.report.guessed_roles[role] += 1
         return role, speaker
 
@@ -211,14 +193,14 @@ class RowReader:
     def _read_time(self, written: Any, number: int) -> float | None:
         if written is None or written == "":
             return None
-        what = UNREAD_TIMES
+        what = reasons.UNREAD_TIMES
         try:
             if (time := self.dates.read(written)) is not None:
                 return time
         except AmbiguousDate:
-            what = AMBIGUOUS_TIMES
+            what = reasons.AMBIGUOUS_TIMES
         except UnknownZone as error:
-            self.report.remarks[UNKNOWN_ZONES].add(number, error.name)
+            self.report.remarks[reasons.UNKNOWN_ZONES].add(number, error.name)
             return None
         self.report.remarks[what].add(number, describe_shape(written))
         return None

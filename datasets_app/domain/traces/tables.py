@@ -11,8 +11,8 @@ from typing import IO, Any
 
 from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document, Noting, ignore
-from datasets_app.domain.traces.records import ABOVE_COLUMNS, OTHER_ENCODING, SAME_COLUMNS
 from datasets_app.domain.traces.table_columns import ENCODINGS
 from datasets_app.domain.traces.table_heads import (
     MAX_ROWS_ABOVE,
@@ -103,7 +103,7 @@ def _skip_titles(
     start = find_header(written)
     for (line, _), row in zip(head[:start], written, strict=False):
         if any(cell.strip() for cell in row):
-            note(ABOVE_COLUMNS, line)
+            note(reasons.ABOVE_COLUMNS, line)
     return chain(head[start:], rows)
 
 
@@ -111,7 +111,7 @@ def _name_columns(row: Sequence[Any], line: int, note: Noting) -> list[str]:
     header = ["" if cell is None else str(cell) for cell in row]
     named = [name for name in header if name.strip()]
     for _ in range(len(named) - len(set(named))):
-        note(SAME_COLUMNS, line)
+        note(reasons.SAME_COLUMNS, line)
     return name_columns(header)
 
 
@@ -121,7 +121,7 @@ def _decode_lines(stream: IO[bytes], encoding: str, note: Noting) -> Iterator[st
         if _is_utf8(raw):
             yield raw.decode()
             continue
-        note(OTHER_ENCODING, number)
+        note(reasons.OTHER_ENCODING, number)
         try:
             yield raw.decode(encoding)
         except UnicodeDecodeError:

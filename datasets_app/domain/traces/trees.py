@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from datasets_app.domain.traces.records import NODE, OTHER_BRANCHES, Message, leave_out
+from datasets_app.domain.traces import reasons
+from datasets_app.domain.traces.records import NODE, Message, leave_out
 
 
 class Node(NamedTuple):
@@ -86,7 +87,10 @@ def leave_out_branches(messages: list[Message]) -> list[Message]:
     if not forks:
         return messages
     left = {nodes[name].value for name in _list_below(_choose_others(nodes, depths, forks), children)}
-    return [leave_out(OTHER_BRANCHES) if place in left else message for place, message in enumerate(messages)]
+    return [
+        leave_out(reasons.OTHER_BRANCHES) if place in left else message
+        for place, message in enumerate(messages)
+    ]
 
 
 def _choose_others(

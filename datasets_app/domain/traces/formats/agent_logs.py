@@ -4,19 +4,11 @@ evaluations."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_output
 from datasets_app.domain.traces.messages import read_message, read_messages
-from datasets_app.domain.traces.records import (
-    HIDDEN,
-    LEFT_OUT,
-    OTHER_EVENTS,
-    SUB_AGENTS,
-    Conversation,
-    Message,
-    Remark,
-    leave_out,
-)
+from datasets_app.domain.traces.records import LEFT_OUT, Conversation, Message, Remark, leave_out
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 _MANAGED = {
@@ -104,17 +96,17 @@ def _read_item(item: Any) -> Iterator[tuple[str, Message | None, dict[str, Any]]
         return
     name = as_name(pick(item, "sessionId", "session_id")).replace("default", "")
     if item.get("isSidechain") or item.get("parent_tool_use_id"):
-        yield name, leave_out(SUB_AGENTS), {}
+        yield name, leave_out(reasons.SUB_AGENTS), {}
     elif inner := as_dict(item.get("message")):
         role = item["type"] if item.get("type") in ("user", "assistant") else None
-        message = leave_out(HIDDEN) if item.get("isMeta") else read_message({"role": role, **inner})
+        message = leave_out(reasons.HIDDEN) if item.get("isMeta") else read_message({"role": role, **inner})
         extra = drop_empty({"timestamp": to_seconds(item.get("timestamp")), "model": inner.get("model")})
         yield name, message._replace(details={**extra, **(message.details or {})} or None), {}
     else:
         costs = {"cost": item.get("total_cost_usd"), "duration_ms": item.get("duration_ms")}
         if name and any(costs.values()):
             yield name, None, drop_empty(costs)
-        yield name, leave_out(OTHER_EVENTS), {}
+        yield name, leave_out(reasons.OTHER_EVENTS), {}
 
 
 def _read_managed(item: list[Any]) -> Iterator[tuple[str, Message | None, dict[str, Any]]]:
@@ -141,7 +133,7 @@ def _read_managed_event(event: dict[str, Any]) -> Message:
     if role in ("user", "assistant"):
         message = read_message({"role": role, "content": event.get("content")})
         return message._replace(details={**time, **(message.details or {})} or None)
-    return leave_out(OTHER_EVENTS)
+    return leave_out(reasons.OTHER_EVENTS)
 
 
 def _read_codex(item: dict[str, Any]) -> Iterator[tuple[str, Message | None, dict[str, Any]]]:
@@ -158,7 +150,7 @@ def _read_codex(item: dict[str, Any]) -> Iterator[tuple[str, Message | None, dic
                 {},
             )
     else:
-        yield "", leave_out(OTHER_EVENTS), {}
+        yield "", leave_out(reasons.OTHER_EVENTS), {}
 
 
 # --- Inspect -----------------------------------------------------------------------------------

@@ -4,10 +4,11 @@ ones."""
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
 from datasets_app.domain.traces.messages import find_time
-from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, Message, Remark, declare_reason
+from datasets_app.domain.traces.records import Call, Message, Remark
 from datasets_app.domain.traces.streams import begins_reply, is_event, join_events, parse_events
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -28,10 +29,6 @@ _REPLY_OBJECTS = ("chat.completion", "response", "text_completion")
 _CONVERSATION = tuple(
     "conversation_id session_id thread_id conversationId sessionId threadId chat_id".split()
 )
-
-UNANSWERED_REQUESTS = declare_reason("request", "without a reply")
-UNASKED_REPLIES = declare_reason("reply without its", "request", several="replies without their")
-NO_CHAT = declare_reason("call that is", "no chat", several="calls that are")
 
 
 def matches(value: Any) -> bool:
@@ -88,7 +85,7 @@ class _Reader:
 
     def read(self, value: Any, line: int) -> Iterator[Call | Remark]:
         if type(value) is not dict:
-            yield Remark(NO_MESSAGES, line)
+            yield Remark(reasons.NO_MESSAGES, line)
             return
         name = as_name(value.get("custom_id"))
         request, reply = _find_pair(value)
@@ -106,8 +103,8 @@ class _Reader:
         yield from self._make_call(value, request, reply, line)
 
     def finish(self) -> Iterator[Call | Remark]:
-        yield Remark(UNANSWERED_REQUESTS, 0, len(self.waiting))
-        yield Remark(UNASKED_REPLIES, 0, len(self.replies))
+        yield Remark(reasons.UNANSWERED_REQUESTS, 0, len(self.waiting))
+        yield Remark(reasons.UNASKED_REPLIES, 0, len(self.replies))
 
     def _make_call(
         self, value: dict[str, Any], request: Any, reply: Any, line: int
@@ -116,14 +113,14 @@ class _Reader:
         given = _add_time(read_input(request)[0], value)
         status = pick(value, "status", "status_code") or dig(value, "response", "status_code")
         if (type(status) is int and status >= 400) or _is_error(reply):
-            yield Remark(FAILED, line)
+            yield Remark(reasons.FAILED, line)
             return
         if _is_no_chat(reply):
-            yield Remark(NO_CHAT, line)
+            yield Remark(reasons.NO_CHAT, line)
             return
         produced = read_output(reply)[0]
         if not given and not produced:
-            yield Remark(NO_MESSAGES, line)
+            yield Remark(reasons.NO_MESSAGES, line)
             return
         start = to_seconds(pick(value, "start_time", "startTime", "timestamp", "created_at", "time"))
         start = start or find_time(as_dict(reply)) or float(line)

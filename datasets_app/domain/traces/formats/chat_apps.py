@@ -4,16 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.messages import find_time, read_message, read_messages
-from datasets_app.domain.traces.records import (
-    ERRORS,
-    HIDDEN,
-    OTHER_BRANCHES,
-    Conversation,
-    Message,
-    Remark,
-    leave_out,
-)
+from datasets_app.domain.traces.records import Conversation, Message, Remark, leave_out
 from datasets_app.domain.traces.trees import Node, choose_branch
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
@@ -51,8 +44,8 @@ def read_chatgpt(value: Any, number: int) -> Iterator[Conversation | Remark]:
     messages = [message for node in path if _is_shown(node.value) for message in _read_chatgpt(node.value)]
     on_path = {node.id for node in path}
     hidden = sum(type(node.value) is dict and not _is_shown(node.value) for node in path)
-    yield Remark(HIDDEN, number, hidden)
-    yield Remark(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
+    yield Remark(reasons.HIDDEN, number, hidden)
+    yield Remark(reasons.OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
     facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
     yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
 
@@ -142,7 +135,7 @@ def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation
     prompt = options.get("promptPrefix")
     messages = [Message("system", prompt)] if type(prompt) is str and prompt else []
     messages += [_read_librechat_message(node.value) for node in path]
-    yield Remark(OTHER_BRANCHES, number, len(nodes) - len(path))
+    yield Remark(reasons.OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = drop_empty(
         {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
     )
@@ -170,7 +163,7 @@ def _read_librechat_message(value: dict[str, Any]) -> Message:
         made_by_user = str(value.get("sender", "")).lower() == "user"
     content = value.get("content") or value.get("text")
     if value.get("error") is True:
-        return leave_out(ERRORS)
+        return leave_out(reasons.ERRORS)
     message = read_message({"role": "user" if made_by_user else "assistant", "content": content})
     details = drop_empty(
         {
@@ -215,7 +208,7 @@ def read_open_webui(value: Any, number: int) -> Iterator[Conversation | Remark]:
         feedback = as_dict(node.value.get("annotation")) or None
         extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
         messages.append(message._replace(details={**(message.details or {}), **extra}))
-    yield Remark(OTHER_BRANCHES, number, len(nodes) - len(path))
+    yield Remark(reasons.OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = drop_empty(
         {
             "title": pick(chat, "title") or value.get("title"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.conversations import read_conversation
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
@@ -10,15 +11,7 @@ from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS
 from datasets_app.domain.traces.labeled import TEXTS, Labels, attach_labels, find_dialogue, hold_labels
 from datasets_app.domain.traces.pairs import find_pair
 from datasets_app.domain.traces.rebuild import list_spoken
-from datasets_app.domain.traces.records import (
-    CANCELED,
-    NOT_CONVERSATIONS,
-    Call,
-    Conversation,
-    LabeledText,
-    Message,
-    Remark,
-)
+from datasets_app.domain.traces.records import Call, Conversation, LabeledText, Message, Remark
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json, drop_empty, pick
 
 _HTML_KEYS = ("dialogs", "dialog", "html", "conversation")
@@ -40,13 +33,13 @@ def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | Labele
     pieces = _Pieces()
     for number, value in documents:
         if not matches(value):
-            yield read_conversation(value, number) or Remark(NOT_CONVERSATIONS, number)
+            yield read_conversation(value, number) or Remark(reasons.NOT_CONVERSATIONS, number)
             continue
         labels: Labels = []
         for annotation in as_list(value.get("annotations")) or as_list(value.get("completions")):
             annotation = as_dict(annotation)
             if annotation.get("was_cancelled"):
-                yield Remark(CANCELED, number)
+                yield Remark(reasons.CANCELED, number)
             else:
                 labels += _read_annotation(annotation)
         data = as_dict(value.get("data"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.labeled import (
     Labeled,
@@ -13,7 +14,7 @@ from datasets_app.domain.traces.labeled import (
     make_text,
 )
 from datasets_app.domain.traces.messages import read_messages
-from datasets_app.domain.traces.records import CANCELED, NOT_CONVERSATIONS, Conversation, Remark
+from datasets_app.domain.traces.records import Conversation, Remark
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick
 
 # --- Argilla -----------------------------------------------------------------------------------
@@ -32,13 +33,13 @@ def matches_argilla(value: Any) -> bool:
 def read_argilla(documents: Iterable[Document]) -> Iterator[Labeled]:
     for number, value in documents:
         if not matches_argilla(value):
-            yield Remark(NOT_CONVERSATIONS, number)
+            yield Remark(reasons.NOT_CONVERSATIONS, number)
             continue
         fields = value["fields"] if type(value.get("fields")) is dict else _flat_fields(value)
         discarded = [
             item for item in as_list(value.get("responses")) if as_dict(item).get("status") == "discarded"
         ]
-        yield Remark(CANCELED, number, len(discarded))
+        yield Remark(reasons.CANCELED, number, len(discarded))
         facts = {"metadata": value.get("metadata")}
         yield from attach_labels(
             find_dialogue(fields),
@@ -133,7 +134,7 @@ def read_prodigy(documents: Iterable[Document]) -> Iterator[Labeled]:
         value = as_dict(value)
         answer = value.get("answer")
         if answer == "ignore":
-            yield Remark(CANCELED, number)
+            yield Remark(reasons.CANCELED, number)
             continue
         label = (
             value.get("label")

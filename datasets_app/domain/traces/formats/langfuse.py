@@ -4,9 +4,10 @@ exports."""
 from collections.abc import Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.attributes import KINDS
 from datasets_app.domain.traces.exchanges import make_span
-from datasets_app.domain.traces.records import Remark, Span, declare_reason
+from datasets_app.domain.traces.records import Remark, Span
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -21,7 +22,6 @@ _TYPES = frozenset("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR E
 _TRACE_KEYS = tuple(
     "sessionId userId session_id user_id projectId project_id htmlPath latency release".split()
 )
-SCORES = declare_reason("score")
 _KEPT = ("name", "environment", "release", "version")
 
 
@@ -33,7 +33,7 @@ def read(value: Any, number: int) -> Iterator[Span | Remark]:
     for kind, item, trace in _find(value):
         yield (_read_trace if kind == "trace" else _read_observation)(item, trace, number)
     if _is_score(value) and not matches(value):
-        yield Remark(SCORES, number)
+        yield Remark(reasons.SCORES, number)
 
 
 def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.jsonl import make_field_error
 from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.conversations import (
     IDS,
     LISTS,
@@ -33,21 +34,7 @@ from datasets_app.domain.traces.messages import (
     unwrap_message,
 )
 from datasets_app.domain.traces.pairs import find_pair, find_unasked, name_pairs
-from datasets_app.domain.traces.records import (
-    BOOLEAN_ID,
-    EACH_A_CONVERSATION,
-    NO_MESSAGES,
-    NODE,
-    ONE_CONVERSATION,
-    ONE_CONVERSATION_OF_PAIRS,
-    READ_IN_TURN,
-    ROUNDED_IDS,
-    UNREADABLE_ID,
-    Call,
-    Conversation,
-    Message,
-    Remark,
-)
+from datasets_app.domain.traces.records import NODE, Call, Conversation, Message, Remark
 from datasets_app.domain.traces.rounded_ids import may_be_rounded
 from datasets_app.domain.traces.table_columns import guess_columns
 from datasets_app.domain.traces.turns import split_facts
@@ -102,10 +89,12 @@ def read(
             message = read_message(value)
             raw = _find_session(value)
             if is_boolean(raw) or (type(raw) in (dict, list) and raw and not as_name(raw)):
-                yield LineError(number, "E110", BOOLEAN_ID if is_boolean(raw) else UNREADABLE_ID)
+                yield LineError(
+                    number, "E110", reasons.BOOLEAN_ID if is_boolean(raw) else reasons.UNREADABLE_ID
+                )
                 continue
             if may_be_rounded(raw):
-                yield Remark(ROUNDED_IDS, number)
+                yield Remark(reasons.ROUNDED_IDS, number)
             if name := as_name(raw):
                 others = True
                 times[name] = (message.details or {}).get("timestamp") or times.get(name, float(number))
@@ -124,7 +113,7 @@ def read(
             continue
         if records := _list_records(value):
             for record in records:
-                yield read_conversation(record, number) or Remark(NO_MESSAGES, number)
+                yield read_conversation(record, number) or Remark(reasons.NO_MESSAGES, number)
             continue
         if join_rows and (exchange := _read_exchange(value, number)):
             yield exchange
@@ -136,7 +125,7 @@ def read(
     if loose and others:
         yield LineError(first, "E110", _UNNAMED.format(format_count(len(loose), "message")))
     elif loose:
-        yield Remark(ONE_CONVERSATION, first, len(loose))
+        yield Remark(reasons.ONE_CONVERSATION, first, len(loose))
         yield Conversation("", loose, {}, first)
 
 
@@ -185,7 +174,7 @@ def _find_missing(value: Any, line: int) -> LineError | Remark:
     for key in LISTS:
         if type(value.get(key)) is str and value[key].strip():
             return make_field_error(key, "a list of messages", value[key]).to_line_error(line, None)
-    return Remark(NO_MESSAGES, line)
+    return Remark(reasons.NO_MESSAGES, line)
 
 
 def _count_unnamed(value: Any) -> int:
@@ -267,11 +256,11 @@ def _list_records(value: Any) -> list[Any]:
 def _remark_guesses(value: Any, found: Conversation, number: int) -> Iterator[Remark]:
     texts = [message.text for message in found.messages]
     if rows := _count_unnamed(value):
-        yield Remark(ONE_CONVERSATION_OF_PAIRS, number, rows)
+        yield Remark(reasons.ONE_CONVERSATION_OF_PAIRS, number, rows)
     elif len(texts) > 1 and any(as_dict(value).get(key) == texts for key in LISTS):
-        yield Remark(READ_IN_TURN, number)
+        yield Remark(reasons.READ_IN_TURN, number)
     elif _is_logged(value):
-        yield Remark(EACH_A_CONVERSATION, number)
+        yield Remark(reasons.EACH_A_CONVERSATION, number)
 
 
 def _find_store(value: Any) -> dict[str, Any]:

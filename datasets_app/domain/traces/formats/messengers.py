@@ -10,22 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from datasets_app.domain.conversations.roles import find_withheld
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.own_words import is_own_words
-from datasets_app.domain.traces.records import (
-    NO_MESSAGES,
-    UNREADABLE_FORM,
-    WITHHELD,
-    Conversation,
-    Message,
-    Remark,
-    declare_reason,
-)
+from datasets_app.domain.traces.records import Conversation, Message, Remark
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
-
-SERVICE_MESSAGES = declare_reason("message", "of the messenger itself")
-MEDIA = declare_reason("file", "without text", several="media")
-PREVIEWS = declare_reason("preview", "of a linked page")
 
 
 def assign_roles(spoken: Sequence[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:
@@ -76,13 +65,13 @@ def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | Rem
         buttons = [button for row in as_list(item.get("inline_bot_buttons")) for button in as_list(row)]
         text = join_unsaid(map(join_texts, (*said, *as_list(poll.get("answers")), *buttons)))
         if item.get("type", "message") != "message":
-            left_out[SERVICE_MESSAGES] += 1
+            left_out[reasons.SERVICE_MESSAGES] += 1
             continue
         if withheld := find_withheld(item):
-            left_out[WITHHELD[withheld]] += 1
+            left_out[reasons.WITHHELD[withheld]] += 1
             text = ""
         elif not text.strip():
-            left_out[MEDIA if _TELEGRAM_MEDIA & item.keys() else UNREADABLE_FORM] += 1
+            left_out[reasons.MEDIA if _TELEGRAM_MEDIA & item.keys() else reasons.UNREADABLE_FORM] += 1
         sender = as_name(item.get("from")) or as_name(item.get("from_id")) or "unknown"
         time = to_seconds(item.get("date_unixtime")) or to_seconds(item.get("date"))
         spoken.append((sender, text, time))
@@ -188,7 +177,7 @@ def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | Rem
                 value
             )
         else:
-            yield Remark(NO_MESSAGES, number)
+            yield Remark(reasons.NO_MESSAGES, number)
     starts = {(channel, as_name(item.get("ts"))): item for (channel, thread), items in threads.items()
               for item in items if not thread}  # fmt: skip
     for (channel, thread), items in threads.items():
@@ -246,15 +235,15 @@ def _read_group(
         sender = _find_sender(item, names)
         text = _repair(_find_text(item, names), "sender_name" in item)
         if _is_service(item) or is_own_words(text):
-            left_out[SERVICE_MESSAGES] += 1
+            left_out[reasons.SERVICE_MESSAGES] += 1
             continue
         if withheld := find_withheld(item):
-            left_out[WITHHELD[withheld]] += 1
+            left_out[reasons.WITHHELD[withheld]] += 1
             text = ""
         elif not text.strip():
-            left_out[MEDIA] += 1
-        left_out[PREVIEWS] += sum(_is_preview(item, card) for card in _list_cards(item))
-        left_out[PREVIEWS] += type(item.get("share")) is dict
+            left_out[reasons.MEDIA] += 1
+        left_out[reasons.PREVIEWS] += sum(_is_preview(item, card) for card in _list_cards(item))
+        left_out[reasons.PREVIEWS] += type(item.get("share")) is dict
         if as_dict(item.get("author")).get("isBot") or item.get("bot_id"):
             bots.add(sender)
         time = to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp"))

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import are_messages, read_messages
-from datasets_app.domain.traces.records import OTHER_BRANCHES, Conversation, Message, Remark
+from datasets_app.domain.traces.records import Conversation, Message, Remark
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick
 
 _PROMPTED = "Prompted "
@@ -26,7 +27,7 @@ def read(value: Any, number: int) -> Iterator[Conversation | Remark]:
         yield Conversation("", _read_gemini(value), {}, number)
     elif listed and type(listed[0]) is dict and type(listed[0].get("versions")) is list:
         others = sum(max(0, len(as_list(as_dict(item).get("versions"))) - 1) for item in listed)
-        yield Remark(OTHER_BRANCHES, number, others)
+        yield Remark(reasons.OTHER_BRANCHES, number, others)
         said = read_messages([_choose_version(item) for item in listed])
         yield Conversation("", said, drop_empty({"title": value.get("name")}), number)
     else:

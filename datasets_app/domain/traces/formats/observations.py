@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import make_span
-from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, Remark, Span
+from datasets_app.domain.traces.records import Call, Remark, Span
 from datasets_app.domain.traces.streams import join_events
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -189,7 +190,7 @@ def read(documents: Iterable[Document]) -> Iterator[Span | Call | Remark]:
             reader = _choose(item)
             if reader is None:
                 if not any(key in item for key in _BESIDE):
-                    yield Remark(NO_MESSAGES, number)
+                    yield Remark(reasons.NO_MESSAGES, number)
             else:
                 yield _place_span(reader(item), number, place)
 
@@ -214,6 +215,6 @@ def _choose(value: dict[str, Any]) -> _Reader | None:
 
 def _place_span(span: Span | None, number: int, place: int) -> Span | Remark:
     if span is None:
-        return Remark(FAILED, number)
+        return Remark(reasons.FAILED, number)
     name, start = f"{number}-{place}", span.start or float(place)
     return span._replace(trace=span.trace or name, id=span.id or name, start=start, end=start, line=number)

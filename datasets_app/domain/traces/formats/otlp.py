@@ -4,6 +4,7 @@ attributes."""
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.attributes import (
     CONVERSATION_ATTRIBUTES,
     describe_conversation,
@@ -13,7 +14,7 @@ from datasets_app.domain.traces.attributes import (
     flatten_attributes,
     read_span_messages,
 )
-from datasets_app.domain.traces.records import TOO_DEEP, Remark, Span
+from datasets_app.domain.traces.records import Remark, Span
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -50,7 +51,7 @@ def read(value: Any, number: int) -> Iterator[Span | Remark]:
         try:
             yield read_span(span, context.conversation, number)
         except RecursionError:
-            yield Remark(TOO_DEEP, number)
+            yield Remark(reasons.TOO_DEEP, number)
 
 
 def _find_spans(value: Any, context: _Context, depth: int) -> Iterator[tuple[dict[str, Any], _Context]]:

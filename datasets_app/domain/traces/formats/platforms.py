@@ -5,22 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER, find_role, find_withheld
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.html_text import read_html
 from datasets_app.domain.traces.messages import read_message
-from datasets_app.domain.traces.records import (
-    LEFT_OUT,
-    NO_MESSAGES,
-    OTHER_EVENTS,
-    UNREADABLE_FORM,
-    WITHHELD,
-    Call,
-    Conversation,
-    Message,
-    Remark,
-    leave_out,
-)
+from datasets_app.domain.traces.records import LEFT_OUT, Call, Conversation, Message, Remark, leave_out
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick, to_seconds
 
 # The application's own events, and who speaks without a side.
@@ -259,7 +249,7 @@ def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | Remark
         for record, items in groups:
             yield from _read_group(record, items, number)
         if not groups and not (type(value) is dict and "chat_metadata" in value):
-            yield Remark(NO_MESSAGES, number)
+            yield Remark(reasons.NO_MESSAGES, number)
 
 
 def _find_groups(value: Any, depth: int = 0) -> list[tuple[dict[str, Any], list[Any]]]:
@@ -316,9 +306,9 @@ def _read_group(record: dict[str, Any], items: list[Any], number: int) -> Iterat
         if type(item) is dict:
             by_name[_find_conversation(item)].append(item)
         else:
-            yield Remark(UNREADABLE_FORM, number)
+            yield Remark(reasons.UNREADABLE_FORM, number)
     if not items:
-        yield Remark(NO_MESSAGES, number)
+        yield Remark(reasons.NO_MESSAGES, number)
     for name, found in by_name.items():
         facts = drop_empty({"title": pick(record, "subject", "title")})
         name = name or as_name(pick(record, *_IDS))
@@ -342,7 +332,7 @@ def _make_messages(record: dict[str, Any], items: list[dict[str, Any]]) -> list[
         time = to_seconds(pick(item, *_TIMES) or pick(inner, *_TIMES))
         events = _read_event(item)
         if reason := find_withheld(item):
-            said.append((time, leave_out(WITHHELD[reason])))
+            said.append((time, leave_out(reasons.WITHHELD[reason])))
         elif events is None:  # none of this platform's; it may say who speaks all the same
             said.append((time, read_message(item)))
         else:
@@ -362,7 +352,7 @@ def _make_messages(record: dict[str, Any], items: list[dict[str, Any]]) -> list[
 def _read_event_text(event: Event, time: float | None, names: Mapping[str, str]) -> Message:
     """Who has a name keeps it; ``names`` are those of ids."""
     if event.who == OTHER:
-        return leave_out(OTHER_EVENTS)
+        return leave_out(reasons.OTHER_EVENTS)
     name = event.who.removeprefix("@") if event.who[:1] == "@" else ""
     name = names.get(name) or name
     message = read_html(event.who, event.text, timestamp=time, author=name)

@@ -7,19 +7,15 @@ stays behind: people judge without having seen it.
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import Conversation, Message, Remark, declare_reason
+from datasets_app.domain.traces.records import Conversation, Message, Remark
 from datasets_app.domain.traces.table_rows import TURN_TAGS
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json
 
 # The tag of replies that a criterion asks about, and where their metadata has the key of the task.
 TAG_PREFIX = "review:"
 REVIEW_KEYS = "review_keys"
-NO_CONVERSATION = declare_reason(
-    "review task whose answer was not captured, or that holds",
-    "no conversation",
-    several="review tasks whose answer was not captured, or that hold",
-)
 _FIELDS = {"review_key", "criterion", "input", "annotation"}
 
 
@@ -65,7 +61,7 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Remark]:
     for number, value in documents:
         task = read_task(value) if matches(value) else None
         if task is None or not task.messages:
-            yield Remark(NO_CONVERSATION, number)
+            yield Remark(reasons.NO_CONVERSATION, number)
             continue
         sessions.setdefault(task.session_id, []).append((number, task))
     for session_id, tasks in sessions.items():

@@ -4,17 +4,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.roles import ASSISTANT, USER, find_role, find_withheld
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.html_text import read_html, strip_html
-from datasets_app.domain.traces.records import (
-    NO_MESSAGES,
-    OTHER_EVENTS,
-    WITHHELD,
-    Call,
-    Conversation,
-    Message,
-    Remark,
-    leave_out,
-)
+from datasets_app.domain.traces.records import Call, Conversation, Message, Remark, leave_out
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 # What may be around a ticket: pages, answers of the API, wrappers of scripts.
@@ -35,7 +27,7 @@ def _read_part(item: dict[str, Any], role: str, body: Any, author: Any = None) -
     """(time, message); without a role, nobody knows who speaks."""
     seconds = to_seconds(pick(item, "created_at", "timestamp")) or 0.0
     if reason := find_withheld(item):
-        return seconds, leave_out(WITHHELD[reason])
+        return seconds, leave_out(reasons.WITHHELD[reason])
     return seconds, read_html(role, body, timestamp=seconds or None, author=author)
 
 
@@ -63,7 +55,7 @@ def read_intercom(value: Any, number: int) -> Iterator[Call | Conversation | Rem
             yield _read_flat_part(item, number)
             continue
         if not matches_intercom(item):
-            yield Remark(NO_MESSAGES, number)
+            yield Remark(reasons.NO_MESSAGES, number)
             continue
         source = as_dict(item.get("source")) or as_dict(item.get("conversation_message"))
         parts = [{"created_at": item.get("created_at"), **source}] if source else []
@@ -96,7 +88,7 @@ def _find_contact(item: dict[str, Any]) -> Any:
 def _read_intercom_part(part: dict[str, Any]) -> tuple[float, Message]:
     """Assignments, snoozes and other events have no body; what an attribute's change says isn't said."""
     if not part.get("body") and part.get("part_type", "comment") != "comment":
-        return 0.0, leave_out(OTHER_EVENTS)
+        return 0.0, leave_out(reasons.OTHER_EVENTS)
     author = as_dict(part.get("author"))
     side = find_role(str(author.get("type")))
     return _read_part(part, side if side in (USER, ASSISTANT) else "", part.get("body"), author.get("name"))
@@ -174,7 +166,9 @@ def _read_zendesk_ticket(ticket: _Ticket, number: int) -> Conversation:
         comments[0].get("author_id") if comments else None
     )
     requester = as_name(requester.get("id") if type(requester) is dict else requester)
-    parts: _Parts = [(0.0, leave_out(OTHER_EVENTS)) for event in events if event.get("type") != "Comment"]
+    parts: _Parts = [
+        (0.0, leave_out(reasons.OTHER_EVENTS)) for event in events if event.get("type") != "Comment"
+    ]
     for comment in comments:
         author = as_name(pick(comment, "author_id") or as_dict(comment.get("author")).get("id"))
         role = as_dict(users.get(author)).get("role") or as_dict(comment.get("author")).get("role")
@@ -215,7 +209,7 @@ def _read_zendesk_chat(item: dict[str, Any], number: int) -> Conversation:
             side = ASSISTANT if sender == "trigger" else find_role(sender)
             parts.append(_read_part(event, side, event.get("msg"), event.get("name")))
         else:
-            parts.append((0.0, leave_out(OTHER_EVENTS)))
+            parts.append((0.0, leave_out(reasons.OTHER_EVENTS)))
     facts = {
         "rating": item.get("rating"),
         "tags": item.get("tags"),

@@ -5,17 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
-from datasets_app.domain.traces.formats.messengers import MEDIA, SERVICE_MESSAGES, assign_roles
+from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.formats.own_words import find_caption, is_own_words
-from datasets_app.domain.traces.records import (
-    ATTACHED,
-    BACKWARDS,
-    LINES_BEFORE,
-    UNCLEAR_DATES,
-    Conversation,
-    Remark,
-)
+from datasets_app.domain.traces.records import Conversation, Remark
 
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SPACES = re.compile("[\u00a0\u202f\u2007\u2009]")
@@ -71,18 +65,18 @@ def read(lines: Iterable[tuple[int, str]], order: str = "") -> Iterator[Conversa
     """The whole file is one conversation; the first sender is the user. ``order`` of dates: day-first or
     month-first, else told by the lines, whose times don't run backwards."""
     found, own, unread = _read_lines(lines)
-    yield Remark(LINES_BEFORE, 0, unread)
-    yield Remark(SERVICE_MESSAGES, 0, own)
+    yield Remark(reasons.LINES_BEFORE, 0, unread)
+    yield Remark(reasons.SERVICE_MESSAGES, 0, own)
     media = [line for line in found if is_own_words(line.text)]
-    yield Remark(MEDIA, 0, len(media))
+    yield Remark(reasons.MEDIA, 0, len(media))
     captions = {line.number: caption for line in found if (caption := find_caption(line.text))}
     if captions:
-        yield Remark(ATTACHED, min(captions), len(captions))
+        yield Remark(reasons.ATTACHED, min(captions), len(captions))
     times, backwards, is_clear = _read_times(found, order)
     if backwards:
-        yield Remark(BACKWARDS, found[0].number, backwards)
+        yield Remark(reasons.BACKWARDS, found[0].number, backwards)
     elif not is_clear:
-        yield Remark(UNCLEAR_DATES, found[0].number, len(found))
+        yield Remark(reasons.UNCLEAR_DATES, found[0].number, len(found))
     spoken = [
         (line.sender, captions.get(line.number, line.text), time)
         for line, time in zip(found, times, strict=True)

@@ -47,6 +47,8 @@ def read_html(role: str, body: Any, **details: Any) -> Message:
 
 
 class _Reader(HTMLParser):
+    """Comments, and conditional sections of Word and Outlook, aren't text."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
@@ -76,9 +78,3 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self.parts.append(data)
-
-    def handle_comment(self, data: str) -> None:
-        """Comments aren't text."""
-
-    def unknown_decl(self, data: str) -> None:
-        """Conditional sections of Word and Outlook aren't text."""

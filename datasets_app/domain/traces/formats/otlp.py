@@ -2,7 +2,7 @@
 attributes."""
 
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.attributes import (
@@ -37,46 +37,41 @@ _ATTRIBUTE_STARTS = tuple("gen_ai. llm. openinference. ai.prompt ai.response inp
 MAX_DEPTH = 8
 
 
-class _Context(NamedTuple):
-    conversation: str = ""
-    processes: dict[str, Any] = {}
-
-
 def matches(value: Any) -> bool:
-    return next(_find_spans(value, _Context(), 0), None) is not None
+    return next(_find_spans(value), None) is not None
 
 
 def read(value: Any, number: int) -> Iterator[Span | Remark]:
-    for span, context in _find_spans(value, _Context(), 0):
+    for span, conversation in _find_spans(value):
         try:
-            yield read_span(span, context.conversation, number)
+            yield read_span(span, conversation, number)
         except RecursionError:
             yield Remark(reasons.TOO_DEEP, number)
 
 
-def _find_spans(value: Any, context: _Context, depth: int) -> Iterator[tuple[dict[str, Any], _Context]]:
+def _find_spans(value: Any, conversation: str = "", depth: int = 0) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each with the conversation that what is around it names."""
     if depth > MAX_DEPTH:
         return
     if type(value) is list:
         for item in value:
             if type(item) is dict:
-                yield from _find_spans(item, context, depth + 1)
+                yield from _find_spans(item, conversation, depth + 1)
         return
     if type(value) is not dict:
         return
     if type(value.get("_source")) is dict:
         value = value["_source"]
     if _is_span(value):
-        yield value, context
+        yield value, conversation
         return
-    conversation = as_name(value.get("session_id")) or context.conversation
-    context = _Context(conversation, as_dict(value.get("processes")))
+    conversation = as_name(value.get("session_id")) or conversation
     for key in _LISTS:
         if type(value.get(key)) in (list, dict):
-            yield from _find_spans(value[key], context, depth + 1)
+            yield from _find_spans(value[key], conversation, depth + 1)
             return
     if type(value.get("trace")) is dict:
-        yield from _find_spans(value["trace"], context, depth + 1)
+        yield from _find_spans(value["trace"], conversation, depth + 1)
 
 
 def _is_span(value: dict[str, Any]) -> bool:
@@ -251,6 +246,4 @@ def _find_error(value: dict[str, Any], events: list[dict[str, Any]]) -> Any:
 
 
 def is_openinference(value: Any) -> bool:
-    return any(
-        "openinference.span.kind" in _read_attributes(span) for span, _ in _find_spans(value, _Context(), 0)
-    )
+    return any("openinference.span.kind" in _read_attributes(span) for span, _ in _find_spans(value))

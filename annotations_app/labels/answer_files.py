@@ -19,6 +19,7 @@ from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.labels.values import is_code
 from datasets_app.domain.traces.containers import open_source
 from datasets_app.domain.traces.documents import peek_documents
+from datasets_app.domain.traces.registry import FORMATS
 
 MAX_PEEKED = 20
 # What Prodigy and doccano call a question without a name.
@@ -38,7 +39,7 @@ class AnswerFile:
         self, path: Path, format: str, schemas: KnownSchemas, schema: str | None, parse: Parse
     ) -> None:
         self.path, self.schemas, self.schema, self._parse = path, schemas, schema, parse
-        self._read = READERS[format].read
+        self._read = READERS[format]
         self._questions: Counter[str] = Counter()
         # The record of each label.
         self._numbers = array("q")
@@ -136,11 +137,12 @@ def open_answer_file(
 def _find_tool(first: list[Any]) -> str:
     if any(type(value) is dict and "criterion" in value for value in first):
         return ""
-    return next((name for name, one in READERS.items() if name != TABLE and any(map(one.matches, first))), "")
+    tools = (name for name in READERS if name != TABLE)
+    return next((name for name in tools if any(map(FORMATS[name].matches, first))), "")
 
 
 def _answers_schema(first: list[Any], format: str, schemas: KnownSchemas, schema: str | None) -> bool:
-    decisions = [decision for value in first for decision in READERS[format].read(value)]
+    decisions = [decision for value in first for decision in READERS[format](value)]
     return bool(decisions) and (schema is not None or any(map(_names_criteria, decisions)))
 
 

@@ -94,6 +94,11 @@ ARGILLA_1 = [
         {"user_id": "u1", "status": "submitted",
          "values": {key: {"value": said} for key, said in SAID_IN_ARGILLA.items()}}]}
 ]  # fmt: skip
+ARGILLA_HUB = [
+    {"id": "a", "status": "completed", "text": "Reply", **PLACE} | {
+        f"{key}.{column}": [one] for key, said in SAID_IN_ARGILLA.items()
+        for column, one in (("responses", said), ("responses.users", "u1"), ("responses.status", "submitted"))}
+]  # fmt: skip
 DOCCANO = [
     {"id": 3, "text": "Reply", **PLACE, "username": "ana",
      "label": ["safe: 1", "mood: Loud", "helpful: 2", "faults: tone", "faults: facts", "solved: 0"],
@@ -112,6 +117,7 @@ BY_TOOL = {
     "studio-min.json": STUDIO_MIN,
     "argilla.json": ARGILLA,
     "argilla-1.json": ARGILLA_1,
+    "argilla-hub.jsonl": ARGILLA_HUB,
     "doccano.jsonl": DOCCANO,
     "prodigy.jsonl": PRODIGY,
     "wide.csv": WIDE,

@@ -23,12 +23,12 @@ from annotations_app.domain.answer_files.decisions import (
 )
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.labels.criterion import Criterion, Kind
-from datasets_app.domain.traces.values import as_dict, as_list, as_name, pick
+from datasets_app.domain.traces.formats.labels import find_fields, read_responses
+from datasets_app.domain.traces.values import as_dict, as_name, pick
 
 MAX_RATING = 10
 AS_TEXT = "numbers are texts: Argilla has no question for them"
 _USERS = uuid.UUID("5a0f6d0e-3f5c-4a56-9d7e-6b6f2f0c9a51")
-_UNFINISHED = ("discarded", "draft")
 
 
 def encode(decisions: Iterable[FiledDecision], notes: Notes) -> Iterator[bytes]:
@@ -73,24 +73,14 @@ def _write_value(criterion: Criterion, value: Any) -> Any:
 
 def read(record: Any) -> Iterator[ReadDecision]:
     record = as_dict(record)
-    fields, metadata = as_dict(record.get("fields")), as_dict(record.get("metadata"))
+    fields = find_fields(record)
     text = pick(fields, "text", "reply", "response", "answer", "output")
-    place = {key: metadata[key] for key in PLACE if metadata.get(key) is not None}
-    for user, answers in _read_responses(record.get("responses")).items():
-        details = read_details(answers.pop(DETAILS, None)) or {**place, "annotator": user}
-        yield ReadDecision(text if type(text) is str else "", answers, details)
-
-
-def _read_responses(responses: Any) -> dict[str | None, dict[str, Any]]:
-    """Answers by user: of records of version 2, and of version 1, whose responses are a list."""
+    facts = {**fields, **as_dict(record.get("metadata"))}
+    place = {key: facts[key] for key in PLACE if facts.get(key) is not None}
     found: dict[str | None, dict[str, Any]] = defaultdict(dict)
     # The details first: everybody has some, so that people come in the order in which they were written.
-    for question, answers in sorted(as_dict(responses).items(), key=lambda item: item[0] != DETAILS):
-        for answer in map(as_dict, as_list(answers)):
-            if answer.get("status") not in _UNFINISHED:
-                found[as_name(answer.get("user_id")) or None][question] = answer.get("value")
-    for response in map(as_dict, as_list(responses)):
-        if response.get("status") not in _UNFINISHED:
-            for question, answer in as_dict(response.get("values")).items():
-                found[as_name(response.get("user_id")) or None][question] = as_dict(answer).get("value")
-    return found
+    for label in sorted(read_responses(record), key=lambda label: label["question"] != DETAILS):
+        found[as_name(label["annotator"]) or None][label["question"]] = label["value"]
+    for user, answers in found.items():
+        details = read_details(answers.pop(DETAILS, None)) or {**place, "annotator": user}
+        yield ReadDecision(text if type(text) is str else "", answers, details)

@@ -1,23 +1,15 @@
 """The forms that answers are exported in, and the files they are read from."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotations_app.domain.answer_files import argilla, doccano, label_studio, prodigy, tables
 from annotations_app.domain.answer_files.decisions import Encoder, Reader
 from datasets_app.domain.conversations.jsonl import encode_line
-from datasets_app.domain.traces.formats.label_studio import matches
-from datasets_app.domain.traces.formats.labels import matches_argilla, matches_doccano, matches_prodigy
 
 
 class AnswerFormat(NamedTuple):
     ending: str
     encode: Encoder
-
-
-class AnswerReader(NamedTuple):
-    matches: Callable[[Any], bool]
-    read: Reader
 
 
 DEFAULT_FORMAT = "jsonl"
@@ -34,10 +26,10 @@ FORMATS = {
 }
 TABLE = "table"
 # A record may look like those of several tools: the first decides.
-READERS = {
-    "argilla": AnswerReader(matches_argilla, argilla.read),
-    "prodigy": AnswerReader(matches_prodigy, prodigy.read),
-    "labelstudio": AnswerReader(matches, label_studio.read),
-    "doccano": AnswerReader(matches_doccano, doccano.read),
-    TABLE: AnswerReader(lambda row: type(row) is dict, tables.read),
+READERS: dict[str, Reader] = {
+    "argilla": argilla.read,
+    "prodigy": prodigy.read,
+    "labelstudio": label_studio.read,
+    "doccano": doccano.read,
+    TABLE: tables.read,
 }

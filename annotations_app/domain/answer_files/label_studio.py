@@ -20,9 +20,9 @@ from annotations_app.domain.answer_files.decisions import (
 )
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.traces.formats.label_studio import ANSWERS, find_annotator, read_annotation
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, pick
 
-_FIELDS = ("choices", "rating", "number", "text", "taxonomy")
 _TEXTS = ("text", "reply", "response", "answer", "output")
 # What JSON_MIN says of an annotation beside its answers.
 _OF_ANNOTATION = ("id", "annotation_id", "annotator", "created_at", "updated_at", "lead_time")
@@ -78,10 +78,9 @@ def read(task: Any) -> Iterator[ReadDecision]:
     for annotation in map(as_dict, as_list(task.get("annotations")) or as_list(task.get("completions"))):
         if annotation.get("was_cancelled"):
             continue
-        answers = dict(_read_results(as_list(annotation.get("result"))))
-        by = annotation.get("completed_by")
-        by = as_name(pick(by, "email", "username", "id") if type(by) is dict else by)
-        made = {"annotator": by or None, "timestamp": annotation.get("created_at")}
+        results = ((item["question"], item["value"]) for item in read_annotation(annotation))
+        answers = {name: said for name, said in results if type(name) is str and said is not None}
+        made = {"annotator": find_annotator(annotation), "timestamp": annotation.get("created_at")}
         details = read_details(answers.pop(DETAILS, None)) or {**place, **made}
         yield ReadDecision(text if type(text) is str else "", answers, details)
 
@@ -101,14 +100,5 @@ def _unwrap(item: Any) -> Any:
     """``{"choices": […]}`` and ``[{"rating": 3}]`` → what was chosen."""
     inner = item[0] if type(item) is list and len(item) == 1 else item
     if type(inner) is dict:
-        return next((inner[field] for field in _FIELDS if field in inner), item)
+        return next((inner[field] for field in ANSWERS if field in inner), item)
     return item
-
-
-def _read_results(results: list[Any]) -> Iterator[tuple[str, Any]]:
-    for item in map(as_dict, results):
-        value = as_dict(item.get("value"))
-        fields = (*_FIELDS, str(item.get("type")))
-        found = next((value[field] for field in fields if field in value), None)
-        if type(item.get("from_name")) is str and found is not None:
-            yield item["from_name"], found

@@ -15,6 +15,8 @@ from datasets_app.domain.traces.records import Call, Conversation, LabeledText, 
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json, drop_empty, pick
 
 _HTML_KEYS = ("dialogs", "dialog", "html", "conversation")
+# Where a result has its answer.
+ANSWERS = ("choices", "rating", "text", "taxonomy", "number", "labels")
 # What JSON_MIN writes after the answers.
 _OF_ANNOTATION = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 
@@ -41,7 +43,7 @@ def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | Labele
             if annotation.get("was_cancelled"):
                 yield Remark(reasons.CANCELED, number)
             else:
-                labels += _read_annotation(annotation)
+                labels += map(drop_empty, read_annotation(annotation))
         data = as_dict(value.get("data"))
         if not data:
             data, labels = _read_row(value)
@@ -140,36 +142,27 @@ def _add_written_answer(
     return Conversation(name, [*given, *written], {}, found.line, labels=labels)
 
 
-def _read_annotation(annotation: dict[str, Any]) -> Labels:
-    by = annotation.get("completed_by")
-    by = pick(by, "email", "username", "id") if type(by) is dict else by
+def read_annotation(annotation: dict[str, Any]) -> Labels:
     labels: Labels = []
     for item in map(as_dict, as_list(annotation.get("result"))):
         value = as_dict(item.get("value"))
-        answer = next(
-            (
-                value[key]
-                for key in ("choices", "rating", "text", "taxonomy", "number", "labels")
-                if key in value
-            ),
-            None,
-        )
-        if answer is None:
-            answer = value.get(str(item.get("type")))
-        answer = answer[0] if type(answer) is list and len(answer) == 1 else answer
+        answer = next((value[key] for key in (*ANSWERS, str(item.get("type"))) if key in value), None)
         labels.append(
-            drop_empty(
-                {
-                    "question": item.get("from_name"),
-                    "value": answer,
-                    "annotator": as_name(by) if type(by) in (int, str) else None,
-                    "about": item.get("to_name"),
-                    "place": value.get("start"),
-                    "timestamp": annotation.get("created_at"),
-                }
-            )
+            {
+                "question": item.get("from_name"),
+                "value": answer[0] if type(answer) is list and len(answer) == 1 else answer,
+                "annotator": find_annotator(annotation),
+                "about": item.get("to_name"),
+                "place": value.get("start"),
+                "timestamp": annotation.get("created_at"),
+            }
         )
     return labels
+
+
+def find_annotator(annotation: dict[str, Any]) -> str | None:
+    by = annotation.get("completed_by")
+    return as_name(pick(by, "email", "username", "id") if type(by) is dict else by) or None
 
 
 def _read_written_answer(labels: Labels) -> list[Message]:

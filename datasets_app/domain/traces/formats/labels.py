@@ -35,7 +35,7 @@ def read_argilla(documents: Iterable[Document]) -> Iterator[Labeled]:
         if not matches_argilla(value):
             yield Remark(reasons.NOT_CONVERSATIONS, number)
             continue
-        fields = value["fields"] if type(value.get("fields")) is dict else _flat_fields(value)
+        fields = find_fields(value)
         discarded = [
             item for item in as_list(value.get("responses")) if as_dict(item).get("status") == "discarded"
         ]
@@ -43,7 +43,7 @@ def read_argilla(documents: Iterable[Document]) -> Iterator[Labeled]:
         facts = {"metadata": value.get("metadata")}
         yield from attach_labels(
             find_dialogue(fields),
-            _read_responses(value),
+            list(map(drop_empty, read_responses(value))),
             as_name(pick(value, "id", "external_id", "_server_id")),
             facts,
             number,
@@ -51,7 +51,10 @@ def read_argilla(documents: Iterable[Document]) -> Iterator[Labeled]:
         )
 
 
-def _flat_fields(value: dict[str, Any]) -> dict[str, Any]:
+def find_fields(value: dict[str, Any]) -> dict[str, Any]:
+    """Those of a record; exported to the Hugging Face hub, they are columns like the answers."""
+    if type(fields := value.get("fields")) is dict:
+        return fields
     return {
         key: item
         for key, item in value.items()
@@ -59,7 +62,8 @@ def _flat_fields(value: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_responses(value: dict[str, Any]) -> Labels:
+def read_responses(value: dict[str, Any]) -> Labels:
+    """What people have submitted."""
     labels: Labels = []
     responses = value.get("responses")
     if type(responses) is dict:  # version 2: {"question": [{"value": …, "user_id": …}]}
@@ -86,9 +90,7 @@ def _read_responses(value: dict[str, Any]) -> Labels:
 
 
 def _make_label(question: str, answer: dict[str, Any]) -> dict[str, Any]:
-    return drop_empty(
-        {"question": question, "value": answer.get("value"), "annotator": answer.get("user_id")}
-    )
+    return {"question": question, "value": answer.get("value"), "annotator": answer.get("user_id")}
 
 
 # --- doccano and Prodigy -----------------------------------------------------------------------

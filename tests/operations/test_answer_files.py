@@ -97,7 +97,7 @@ ARGILLA_1 = [
 ARGILLA_HUB = [
     {"id": "a", "status": "completed", "text": "Reply", **PLACE} | {
         f"{key}.{column}": [one] for key, said in SAID_IN_ARGILLA.items()
-        for column, one in (("responses", said), ("responses.users", "u1"), ("responses.status", "submitted"))}
+        for column, one in (("responses", said), ("responses.users", "u1"), ("responses.status", ""))}
 ]  # fmt: skip
 DOCCANO = [
     {"id": 3, "text": "Reply", **PLACE, "username": "ana",

@@ -9,8 +9,7 @@ from msgspec.json import encode
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.tables import plain_cell, read_cell
-from datasets_app.domain.traces.turn_tables import ANSWER_COLUMNS, is_turn_table, parse_turn_row
+from datasets_app.domain.traces.tables import plain_cell, read_row
 
 # What the rows that are read at a time may unpack to.
 MAX_BATCH_BYTES = 32 << 20
@@ -36,15 +35,10 @@ def read_arrow(path: Path, limits: Limits) -> Iterator[Document | LineError]:
         for batch, row_bytes in _read_batches(path, pyarrow, limits):
             for row in batch.to_pylist():
                 number += 1
-                cells = {key: plain_cell(cell) for key, cell in row.items() if cell is not None}
-                if row_bytes > limits.line_bytes and len(encode(cells)) > limits.line_bytes:
+                if row_bytes > limits.line_bytes and len(encode(plain_cell(row))) > limits.line_bytes:
                     yield LineError(number, "E109", f"row is larger than {limits.line_bytes:,} bytes")
-                elif is_turn_table([*row]):
-                    yield Document(number, parse_turn_row([*row.values()], is_escaped=False))
-                elif tuple(row) == ANSWER_COLUMNS:
-                    yield Document(number, cells)
                 else:
-                    yield Document(number, {key: read_cell(cell) for key, cell in cells.items()})
+                    yield Document(number, read_row([*row], [*row.values()], is_escaped=False))
     except (pyarrow.ArrowException, OSError) as error:
         raise UnreadableFile(
             f"can't be read after row {number:,} ({type(error).__name__}); transfer it again"

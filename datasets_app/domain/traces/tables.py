@@ -137,26 +137,28 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
-    if is_turn_table(header) and len(row) <= len(header):
-        return parse_turn_row(row, is_escaped=True)
-    row = unescape_cells(row) if is_label_table(header) else row
-    read = _read_text if tuple(header) == ANSWER_COLUMNS else read_cell
-    cells = {name: read(value) for name, value in zip(header, row, strict=False) if value != ""}
-    if len(row) < len(header):
+    cells = read_row(header, [cell or None for cell in row])
+    if len(row) < len(header) and not is_turn_table(header):
         cells.setdefault(MISSING_CELLS, len(header) - len(row))
     elif any(row[len(header) :]):
         cells.setdefault(EXTRA_CELLS, row[len(header) :])
     return cells
 
 
-def read_cell(value: Any) -> Any:
-    decoded = decode_json(value)
+def read_row(header: Sequence[str], cells: Sequence[Any], *, is_escaped: bool = True) -> dict[str, Any]:
+    """The cells that hold something, by their columns. Those of answers are texts, also if they look like
+    JSON."""
+    cells = cells[: len(header)]
+    if is_turn_table(header):
+        return parse_turn_row(cells, is_escaped=is_escaped)
+    cells = unescape_cells(cells) if is_escaped and is_label_table(header) else cells
+    read = plain_cell if tuple(header) == ANSWER_COLUMNS else _read_cell
+    return {name: read(cell) for name, cell in zip(header, cells, strict=False) if cell is not None}
+
+
+def _read_cell(cell: Any) -> Any:
+    decoded = decode_json(value := plain_cell(cell))
     return decoded if type(decoded) in (dict, list) else value
-
-
-def _read_text(value: Any) -> Any:
-    """As it is: a text that looks like JSON is a text."""
-    return value
 
 
 # --- XLSX --------------------------------------------------------------------------------------
@@ -230,15 +232,10 @@ def _strip_end(row: Sequence[Any]) -> Sequence[Any]:
 
 
 def _read_sheet_row(header: list[str], row: Sequence[Any]) -> dict[str, Any]:
-    if is_turn_table(header):
-        return parse_turn_row(row[: len(header)], is_escaped=True) if any(row) else {}
-    row = unescape_cells(row) if is_label_table(header) else row
-    read = _read_text if tuple(header) == ANSWER_COLUMNS else read_cell
-    cells = {
-        name: read(plain_cell(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
-    }
-    further = [str(cell) for cell in row[len(header) :] if cell is not None]
-    return {**cells, EXTRA_CELLS: further} if further else cells
+    cells = read_row(header, row) if any(cell is not None for cell in row) else {}
+    if further := [str(cell) for cell in row[len(header) :] if cell is not None]:
+        cells[EXTRA_CELLS] = further
+    return cells
 
 
 def plain_cell(value: Any) -> Any:

@@ -1,7 +1,6 @@
 """Messengers' exports in JSON: Telegram, Messenger, Instagram, Slack, Discord."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from html import unescape
@@ -13,7 +12,7 @@ from datasets_app.domain.conversations.roles import find_withheld
 from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.own_words import is_own_words
-from datasets_app.domain.traces.records import Conversation, Message, Remark
+from datasets_app.domain.traces.records import Conversation, Message, Remark, leave_out
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 
@@ -39,9 +38,8 @@ def matches_telegram(value: Any) -> bool:
     return next(_find_chats(value), None) is not None
 
 
-def read_telegram(value: Any, number: int) -> Iterator[Conversation | Remark]:
-    for chat in _find_chats(value):
-        yield from _read_chat(chat, number)
+def read_telegram(value: Any, number: int) -> Iterator[Conversation]:
+    return (_read_chat(chat, number) for chat in _find_chats(value))
 
 
 def _find_chats(value: Any) -> Iterator[dict[str, Any]]:
@@ -55,27 +53,27 @@ def _find_chats(value: Any) -> Iterator[dict[str, Any]]:
             yield chat
 
 
-def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | Remark]:
-    facts = drop_empty({"title": chat.get("name"), "chat_type": chat.get("type")})
+def _read_chat(chat: dict[str, Any], number: int) -> Conversation:
+    facts = {"title": chat.get("name"), "chat_type": chat.get("type")}
     spoken: list[_Said] = []
-    left_out: Counter[str] = Counter()
+    left_out: list[str] = []
     for item in map(as_dict, chat["messages"]):
         poll = as_dict(item.get("poll"))
         said = (item.get("text"), item.get("text_entities"), item.get("rich_message"), poll.get("question"))
         buttons = [button for row in as_list(item.get("inline_bot_buttons")) for button in as_list(row)]
         text = join_unsaid(map(join_texts, (*said, *as_list(poll.get("answers")), *buttons)))
         if item.get("type", "message") != "message":
-            left_out[reasons.SERVICE_MESSAGES] += 1
+            left_out.append(reasons.SERVICE_MESSAGES)
             continue
         if withheld := find_withheld(item):
-            left_out[reasons.WITHHELD[withheld]] += 1
+            left_out.append(reasons.WITHHELD[withheld])
             text = ""
         elif not text.strip():
-            left_out[reasons.MEDIA if _TELEGRAM_MEDIA & item.keys() else reasons.UNREADABLE_FORM] += 1
+            left_out.append(reasons.MEDIA if _TELEGRAM_MEDIA & item.keys() else reasons.UNREADABLE_FORM)
         sender = as_name(item.get("from")) or as_name(item.get("from_id")) or "unknown"
         time = to_seconds(item.get("date_unixtime")) or to_seconds(item.get("date"))
         spoken.append((sender, text, time))
-    yield from _finish(as_name(chat.get("id")), spoken, left_out, facts, number)
+    return Conversation(as_name(chat.get("id")), _finish(spoken, left_out), facts, number, separate=True)
 
 
 _Said = tuple[str, str, float | None]
@@ -85,16 +83,10 @@ _TELEGRAM_MEDIA = frozenset(
 )
 
 
-def _finish(
-    name: str, spoken: list[_Said], left_out: Mapping[str, int], facts: dict[str, Any], number: int,
-    assistant: str = "",
-) -> Iterator[Conversation | Remark]:  # fmt: skip
-    for reason, count in left_out.items():
-        yield Remark(reason, number, count)
-    # A sender of nothing but media has no text, but may be the first sender.
-    messages = [message for message in assign_roles(spoken, assistant) if message.text.strip()]
-    if messages:
-        yield Conversation(name, messages, facts, number, separate=True)
+def _finish(spoken: list[_Said], left_out: list[str], assistant: str = "") -> list[Message]:
+    """A sender of nothing but media has no text, but may be the first sender."""
+    messages = assign_roles(spoken, assistant)
+    return [*(message for message in messages if message.text.strip()), *map(leave_out, left_out)]
 
 
 def join_texts(value: Any) -> str:
@@ -170,7 +162,7 @@ def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | Rem
             name = as_name(
                 pick(value, "thread_path", "threadName") or as_dict(value.get("channel")).get("id")
             )
-            yield from _read_group(name, messages, number)
+            yield _read_group(name, messages, number)
         elif matches_messenger(value):
             first = first or number
             threads.setdefault((as_name(value.get(CHANNEL)), as_name(value.get("thread_ts"))), []).append(
@@ -186,7 +178,8 @@ def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | Rem
             threads[channel, ""].remove(starts[channel, thread])
     names = _name_users(item for items in threads.values() for item in items)
     for (channel, thread), items in threads.items():
-        yield from _read_group("/".join(filter(None, (channel, thread))), items, first, names)
+        if items:
+            yield _read_group("/".join(filter(None, (channel, thread))), items, first, names)
 
 
 # Where an archive of Slack keeps the name of a message's channel, and the names of all users.
@@ -227,29 +220,30 @@ def _name_users(items: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 def _read_group(
     name: str, messages: list[Any], number: int, names: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[Conversation | Remark]:
+) -> Conversation:
     spoken: list[_Said] = []
-    left_out: Counter[str] = Counter()
+    left_out: list[str] = []
     bots: set[str] = set()
     for item in map(as_dict, messages):
         sender = _find_sender(item, names)
         text = _repair(_find_text(item, names), "sender_name" in item)
         if _is_service(item) or is_own_words(text):
-            left_out[reasons.SERVICE_MESSAGES] += 1
+            left_out.append(reasons.SERVICE_MESSAGES)
             continue
         if withheld := find_withheld(item):
-            left_out[reasons.WITHHELD[withheld]] += 1
+            left_out.append(reasons.WITHHELD[withheld])
             text = ""
         elif not text.strip():
-            left_out[reasons.MEDIA] += 1
-        left_out[reasons.PREVIEWS] += sum(_is_preview(item, card) for card in _list_cards(item))
-        left_out[reasons.PREVIEWS] += type(item.get("share")) is dict
+            left_out.append(reasons.MEDIA)
+        left_out += [reasons.PREVIEWS for card in _list_cards(item) if _is_preview(item, card)]
+        left_out += [reasons.PREVIEWS] * (type(item.get("share")) is dict)
         if as_dict(item.get("author")).get("isBot") or item.get("bot_id"):
             bots.add(sender)
         time = to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp"))
         spoken.append((sender, text, time))
     spoken.sort(key=lambda line: line[2] or 0.0)
-    yield from _finish(name, spoken, left_out, {}, number, min(bots) if len(bots) == 1 else "")
+    messages = _finish(spoken, left_out, min(bots) if len(bots) == 1 else "")
+    return Conversation(name, messages, {}, number, separate=True)
 
 
 def _find_sender(item: dict[str, Any], names: Mapping[str, str]) -> str:

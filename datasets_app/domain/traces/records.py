@@ -71,8 +71,8 @@ class Call(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """``id`` is empty if the file has none. ``separate`` keeps what one side sent in a row as separate
-    turns."""
+    """``id`` is empty if the file has none; empty ``facts`` are none. ``separate`` keeps what one side sent
+    in a row as separate turns."""
 
     id: str
     messages: list[Message]

@@ -180,15 +180,13 @@ def _read_sample(sample: dict[str, Any], run: dict[str, Any], number: int) -> Co
     scores = {
         name: as_dict(score).get("value", score) for name, score in as_dict(sample.get("scores")).items()
     }
-    facts = drop_empty(
-        {
-            "model": run.get("model"),
-            "task": run.get("task"),
-            "target": sample.get("target"),
-            "scores": scores,
-            "metadata": sample.get("metadata"),
-        }
-    )
+    facts = {
+        "model": run.get("model"),
+        "task": run.get("task"),
+        "target": sample.get("target"),
+        "scores": scores,
+        "metadata": sample.get("metadata"),
+    }
     name = "-".join(
         str(part) for part in (run.get("run_id"), sample.get("id"), sample.get("epoch")) if part is not None
     )

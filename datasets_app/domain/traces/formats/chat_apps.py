@@ -46,7 +46,7 @@ def read_chatgpt(value: Any, number: int) -> Iterator[Conversation | Remark]:
     hidden = sum(type(node.value) is dict and not _is_shown(node.value) for node in path)
     yield Remark(reasons.HIDDEN, number, hidden)
     yield Remark(reasons.OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
-    facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
+    facts = {"title": value.get("title"), "gpt": value.get("gizmo_id")}
     yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
 
 
@@ -119,12 +119,9 @@ def _read_chatbot_ui(history: list[Any], number: int) -> Iterator[Conversation]:
         chat = as_dict(item)
         system = [Message("system", chat["prompt"])] if type(chat.get("prompt")) is str else []
         model = as_dict(chat.get("model")).get("id") or chat.get("model")
-        facts = drop_empty(
-            {"title": chat.get("name"), "model": model, "temperature": chat.get("temperature")}
-        )
-        yield Conversation(
-            as_name(chat.get("id")), system + read_messages(chat.get("messages")), facts, number
-        )
+        messages = system + read_messages(chat.get("messages"))
+        facts = {"title": chat.get("name"), "model": model, "temperature": chat.get("temperature")}
+        yield Conversation(as_name(chat.get("id")), messages, facts, number)
 
 
 def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation | Remark]:
@@ -136,9 +133,7 @@ def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation
     messages = [Message("system", prompt)] if type(prompt) is str and prompt else []
     messages += [_read_librechat_message(node.value) for node in path]
     yield Remark(reasons.OTHER_BRANCHES, number, len(nodes) - len(path))
-    facts = drop_empty(
-        {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
-    )
+    facts = {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
     yield Conversation(as_name(value.get("conversationId")), messages, facts, number)
 
 
@@ -209,13 +204,11 @@ def read_open_webui(value: Any, number: int) -> Iterator[Conversation | Remark]:
         extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
         messages.append(message._replace(details={**(message.details or {}), **extra}))
     yield Remark(reasons.OTHER_BRANCHES, number, len(nodes) - len(path))
-    facts = drop_empty(
-        {
-            "title": pick(chat, "title") or value.get("title"),
-            "user_id": value.get("user_id"),
-            "tags": [tag for tag in as_list(chat.get("tags")) if type(tag) is str],
-        }  # fmt: skip
-    )
+    facts = {
+        "title": pick(chat, "title") or value.get("title"),
+        "user_id": value.get("user_id"),
+        "tags": [tag for tag in as_list(chat.get("tags")) if type(tag) is str],
+    }
     yield Conversation(as_name(pick(value, "id") or chat.get("id")), messages, facts, number)
 
 
@@ -234,5 +227,5 @@ def read_claude(value: Any, number: int) -> Iterator[Conversation]:
         read_message({**item, "role": item.get("sender"), "content": item.get("content") or item.get("text")})
         for item in map(as_dict, value["chat_messages"])
     ]
-    facts = drop_empty({"title": value.get("name"), "model": value.get("model")})
+    facts = {"title": value.get("name"), "model": value.get("model")}
     yield Conversation(as_name(value.get("uuid")), messages, facts, number)

@@ -51,7 +51,7 @@ def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | Labele
         facts = {"metadata": value.get("meta")}
         messages = _read_html(data)
         if messages:
-            yield Conversation(name, messages, drop_empty(facts), number, separate=True, labels=labels)
+            yield Conversation(name, messages, facts, number, separate=True, labels=labels)
             continue
         dialogue = find_dialogue(data, _read_chat(value))
         for found in attach_labels(dialogue, labels, name, facts, number, value.get("meta"), data):

@@ -7,7 +7,7 @@ from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import are_messages, read_messages
 from datasets_app.domain.traces.records import Conversation, Message, Remark
-from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, pick
 
 _PROMPTED = "Prompted "
 
@@ -21,7 +21,7 @@ def read(value: Any, number: int) -> Iterator[Conversation | Remark]:
         return
     listed = as_list(value.get("messages"))
     if type(chunks := dig(value, "chunkedPrompt", "chunks")) is list:
-        facts = drop_empty({"model": dig(value, "runSettings", "model")})
+        facts = {"model": dig(value, "runSettings", "model")}
         yield Conversation("", _read_ai_studio(value, chunks), facts, number)
     elif value.get("header") == "Gemini Apps" and str(value.get("title")).startswith(_PROMPTED):
         yield Conversation("", _read_gemini(value), {}, number)
@@ -29,11 +29,11 @@ def read(value: Any, number: int) -> Iterator[Conversation | Remark]:
         others = sum(max(0, len(as_list(as_dict(item).get("versions"))) - 1) for item in listed)
         yield Remark(reasons.OTHER_BRANCHES, number, others)
         said = read_messages([_choose_version(item) for item in listed])
-        yield Conversation("", said, drop_empty({"title": value.get("name")}), number)
+        yield Conversation("", said, {"title": value.get("name")}, number)
     else:
         for chat in map(as_dict, as_list(value.get("chat-sessions") or dig(value, "data", "chats"))):
             if are_messages(chat.get("messages")):
-                facts = drop_empty({"title": pick(chat, "name", "chatTitle")})
+                facts = {"title": pick(chat, "name", "chatTitle")}
                 yield Conversation(as_name(chat.get("id")), read_messages(chat["messages"]), facts, number)
 
 

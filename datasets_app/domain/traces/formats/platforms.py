@@ -11,7 +11,7 @@ from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.html_text import read_html
 from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.records import LEFT_OUT, Call, Conversation, Message, Remark, leave_out
-from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick, to_seconds
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, pick, to_seconds
 
 # The application's own events, and who speaks without a side.
 OTHER, NOBODY = "other", ""
@@ -310,7 +310,7 @@ def _read_group(record: dict[str, Any], items: list[Any], number: int) -> Iterat
     if not items:
         yield Remark(reasons.NO_MESSAGES, number)
     for name, found in by_name.items():
-        facts = drop_empty({"title": pick(record, "subject", "title")})
+        facts = {"title": pick(record, "subject", "title")}
         name = name or as_name(pick(record, *_IDS))
         yield Conversation(name, _make_messages(record, found), facts, number, separate=True)
 

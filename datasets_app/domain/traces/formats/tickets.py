@@ -7,7 +7,7 @@ from datasets_app.domain.conversations.roles import ASSISTANT, USER, find_role, 
 from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.html_text import read_html, strip_html
 from datasets_app.domain.traces.records import Call, Conversation, Message, Remark, leave_out
-from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, pick, to_seconds
 
 # What may be around a ticket: pages, answers of the API, wrappers of scripts.
 MAX_ENVELOPES = 4
@@ -33,7 +33,7 @@ def _read_part(item: dict[str, Any], role: str, body: Any, author: Any = None) -
 
 def _finish(name: str, parts: _Parts, facts: dict[str, Any], line: int) -> Conversation:
     messages = [message for _, message in sorted(parts, key=lambda part: part[0])]
-    return Conversation(name, messages, drop_empty(facts), line, separate=True)
+    return Conversation(name, messages, facts, line, separate=True)
 
 
 # --- Intercom ----------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ def are_named(found: list[Any]) -> bool:
 
 def _put_in_order(messages: list[Message]) -> list[Message]:
     """Oldest first; some APIs list the newest first."""
-    times = [(message.details or {}).get("timestamp") or 0.0 for message in messages]
+    times = [message.details.get("timestamp") or 0.0 for message in messages]
     if all(times) and times[0] > times[-1]:
         return [message for _, message in sorted(zip(times, messages, strict=True), key=lambda pair: pair[0])]
     return messages

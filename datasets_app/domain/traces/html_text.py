@@ -43,7 +43,7 @@ def read_html(role: str, body: Any, **details: Any) -> Message:
     """A message whose body is a text or HTML. Without a role, nobody knows who speaks."""
     text = strip_html(str(body) if type(body) in (int, float) else body)
     found = drop_empty({**details, UNREAD_PARTS: [type(body).__name__] if body and not text else []})
-    return Message(role or UNKNOWN, text, found or None, "" if role else NO_ROLE)
+    return Message(role or UNKNOWN, text, found, "" if role else NO_ROLE)
 
 
 class _Reader(HTMLParser):

@@ -84,6 +84,6 @@ def _place_labels(found: Conversation, listed: Any) -> Conversation:
 
 
 def _add(messages: list[Message], place: int, labels: Labels) -> None:
-    details = messages[place].details or {}
+    details = messages[place].details
     known = details.get("labels", [])
     messages[place] = messages[place]._replace(details={**details, "labels": [*known, *labels]})

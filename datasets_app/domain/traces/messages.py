@@ -106,9 +106,7 @@ def _name_users(messages: list[Message]) -> list[Message]:
     if any(message.role == "user" for message in messages):
         return messages
     return [
-        message._replace(role="user")
-        if message.role == UNKNOWN and "author" in (message.details or {})
-        else message
+        message._replace(role="user") if message.role == UNKNOWN and "author" in message.details else message
         for message in messages
     ]
 
@@ -119,8 +117,8 @@ def mark_cut(messages: list[Message], default_role: str) -> list[Message]:
     last = messages[-1] if messages else Message("", "")
     if last.role == "system" and last.text.strip():
         messages = [*messages, Message("", "")]
-    elif (last.text.strip() and last.speaker not in _SPEAKERS) or (last.details or {}).keys() & _STEPS:
-        return [*messages[:-1], last._replace(details={**(last.details or {}), "truncated": True})]
+    elif (last.text.strip() and last.speaker not in _SPEAKERS) or last.details.keys() & _STEPS:
+        return [*messages[:-1], last._replace(details={**last.details, "truncated": True})]
     return [*messages[:-1], Message("assistant", "", {f"{default_role}_truncated": True})]
 
 
@@ -154,7 +152,7 @@ def read_message(value: dict[str, Any], default_role: str = "") -> Message:
     if not role:
         return message._replace(speaker=NO_ROLE) if message.text else leave_out(reasons.OTHER_EVENTS)
     named = role == UNKNOWN and not (value.get("role") or value.get("_role"))
-    details = {**(message.details or {}), "author": speaker} if named else message.details
+    details = {**message.details, "author": speaker} if named else message.details
     return message._replace(speaker=speaker, details=details)
 
 
@@ -180,7 +178,7 @@ def _read_keyed(value: dict[str, Any]) -> Message | None:
         return None
     key, found = said[0]
     role = name_role(key)
-    return _make(role, found, value)._replace(speaker=key) if role else Message(UNKNOWN, found, None, key)
+    return _make(role, found, value)._replace(speaker=key) if role else Message(UNKNOWN, found, {}, key)
 
 
 def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:
@@ -322,7 +320,7 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
             UNREAD_PARTS: content.unread,
         }
     )
-    return Message(role, text, details or None)
+    return Message(role, text, details)
 
 
 def _read_written_calls(text: str, name: Any = None) -> list[dict[str, Any]]:
@@ -377,7 +375,7 @@ def read_parts(marked: Marked) -> list[Message]:
     for part in marked.parts:
         if part.role in (REASONING, TOOLS):
             said = decode_json(part.text) if part.role == TOOLS else part.text
-            found.append(Message("assistant", "", {part.role: said} if said else None))
+            found.append(Message("assistant", "", {part.role: said} if said else {}))
             continue
         content = Content()
         content.texts = [part.text]
@@ -386,7 +384,7 @@ def read_parts(marked: Marked) -> list[Message]:
     spoken = [place for place, message in enumerate(found) if message.role in ("user", "assistant")]
     if marked.between and spoken:
         last = found[spoken[-1]]
-        found[spoken[-1]] = last._replace(details={**(last.details or {}), TEXT_BETWEEN: marked.between})
+        found[spoken[-1]] = last._replace(details={**last.details, TEXT_BETWEEN: marked.between})
     return found
 
 

@@ -153,7 +153,7 @@ def _read_session(group: list[Row], note: Callable[[int], object]) -> Iterator[T
 
 def _add_step(value: dict[str, Any], waiting: dict[str, Any], seen: dict[str, int]) -> None:
     message = read_message({**value, "text": encode_text(value.get("text") or "")})
-    details = {key: value for key, value in (message.details or {}).items() if key != "timestamp"}
+    details = {key: value for key, value in message.details.items() if key != "timestamp"}
     rest = drop_empty({key: item for key, item in value.items() if key not in _OF_A_STEP})
     steps = details.get("tool_results") or details.get("tool_calls")
     if steps and rest:

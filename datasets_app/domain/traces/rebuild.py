@@ -58,7 +58,7 @@ def _join_rows(calls: list[Call]) -> list[Call]:
 
 
 def _find_labels(messages: list[Message]) -> list[Any]:
-    return [label for message in messages for label in (message.details or {}).get("labels", ())]
+    return [label for message in messages for label in message.details.get("labels", ())]
 
 
 def _find_row(call: Call) -> tuple[float, str, str] | None:
@@ -70,15 +70,15 @@ def _find_row(call: Call) -> tuple[float, str, str] | None:
 def _keep_labels(messages: list[Message], call: Call) -> list[Message]:
     """Labels of a repeated reply, which somebody else has given it, go to the one that is kept."""
     for message in (*call.input, *call.output):
-        labels = (message.details or {}).get("labels")
+        labels = message.details.get("labels")
         if not labels or any(message is kept for kept in messages):
             continue
         for place in reversed(range(len(messages))):
             kept = messages[place]
             if (kept.role, kept.text) == (message.role, message.text):
-                known = (kept.details or {}).get("labels", [])
+                known = kept.details.get("labels", [])
                 added = [label for label in labels if label not in known]
-                details = {**(kept.details or {}), "labels": [*known, *added]}
+                details = {**kept.details, "labels": [*known, *added]}
                 messages = [*messages[:place], kept._replace(details=details), *messages[place + 1 :]]
                 break
     return messages

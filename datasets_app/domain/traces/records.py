@@ -13,7 +13,7 @@ class Message(NamedTuple):
 
     role: str
     text: str = ""
-    details: dict[str, Any] | None = None
+    details: dict[str, Any] = {}
     speaker: str = ""
     line: int = 0
 

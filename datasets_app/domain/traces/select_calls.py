@@ -1,6 +1,7 @@
 """The spans of one trace → the calls that a person took part in, each once."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.messages import has_text
@@ -248,7 +249,7 @@ def _make_call(span: Span, tree: _Tree, spans: list[Span], facts: dict[str, obje
         system = [message for message in span.input if message.role == "system"]
         span = span._replace(input=[*system, *before])
     span = span._replace(input=_drop_answer(span.input, output))
-    stamped = [_stamp(message, span.start) for message in span.input]
+    stamped = [_stamp(message, span.start, {}) for message in span.input]
     answers = [number for number, message in enumerate(output) if message.role == "assistant"]
     produced = [
         _stamp(message, span.end, metadata if answers and number == answers[-1] else {})
@@ -264,6 +265,6 @@ def _drop_answer(given: list[Message], produced: list[Message]) -> list[Message]
     return given
 
 
-def _stamp(message: Message, time: float, metadata: dict[str, object] | None = None) -> Message:
-    details = {**({"timestamp": time} if time else {}), **(message.details or {}), **(metadata or {})}
-    return message._replace(details=details or None)
+def _stamp(message: Message, time: float, metadata: Mapping[str, object]) -> Message:
+    stamp = {"timestamp": time} if time else {}
+    return message._replace(details={**stamp, **message.details, **metadata})

@@ -62,7 +62,7 @@ class Sides:
         return kept
 
     def _find_role(self, message: Message) -> str:
-        author = (message.details or {}).get("author")
+        author = message.details.get("author")
         names = [fold_sender(name) for name in (message.speaker, author) if isinstance(name, str) and name]
         is_assistant = bool(self._assistant) and self._assistant in names
         self._found |= is_assistant
@@ -89,19 +89,19 @@ class Sides:
 
 def _count_unread(message: Message, left_out: Mapping[str, Note], line: int) -> Message:
     """The message; what of it can't be read is counted, and so is a message that says nothing."""
-    details = message.details or {}
-    if unread := details.get(UNREAD_PARTS):
+    if unread := message.details.get(UNREAD_PARTS):
         for name in unread:
             left_out[reasons.UNREADABLE_FORM].add(line, name)
-        return message._replace(details={key: details[key] for key in details if key != UNREAD_PARTS})
-    if message.role in (USER, ASSISTANT) and not message.text.strip() and not _STEPS & details.keys():
+        known = {key: value for key, value in message.details.items() if key != UNREAD_PARTS}
+        return message._replace(details=known)
+    if message.role in (USER, ASSISTANT) and not message.text.strip() and not _STEPS & message.details.keys():
         left_out[reasons.EMPTY].add(line)
     return message
 
 
 def _is_seen(message: Message, seen: set[tuple[object, ...]], kept: list[Message]) -> bool:
     """Whether the same sender has said the same at the same time, or without a time just before."""
-    time = (message.details or {}).get("timestamp")
+    time = message.details.get("timestamp")
     key = (message.role, message.speaker, message.text, time)
     before = (*kept[-1][:2], kept[-1].speaker) if kept else ()
     is_again = key in seen if time is not None else (message.role, message.text, message.speaker) == before

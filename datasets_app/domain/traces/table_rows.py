@@ -185,8 +185,8 @@ class RowReader:
         found = split_tags(tags)
         if found is None:
             rest[self.mapping["tags"]] = tags
-        details = {"author": author, **rest, "timestamp": time, TURN_TAGS: found, **(message.details or {})}
-        message = message._replace(details=drop_empty(details) or None)
+        details = {"author": author, **rest, "timestamp": time, TURN_TAGS: found, **message.details}
+        message = message._replace(details=drop_empty(details))
         order = self._find_order(row, session, time, number)
         return Call(session, "", order, [], [message], {}, number, separate=True)
 

@@ -69,12 +69,12 @@ def leave_out_branches(messages: list[Message]) -> list[Message]:
     children: dict[str, list[str]] = {}
     messages = list(messages)
     for place, message in enumerate(messages):
-        if found := (message.details or {}).get(NODE):
+        if found := message.details.get(NODE):
             name, parent, order = found
             nodes[name] = Node(name, parent, float(place) if order is None else order, place)
             children.setdefault(parent, []).append(name)
-            details = {key: value for key, value in (message.details or {}).items() if key != NODE}
-            messages[place] = message._replace(details=details or None)
+            details = {key: value for key, value in message.details.items() if key != NODE}
+            messages[place] = message._replace(details=details)
     forks = []
     depths, rootless = _measure_depths(nodes)
     for parent in children.keys() & nodes.keys():

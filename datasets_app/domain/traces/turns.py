@@ -25,7 +25,7 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
     seen: dict[str, int] = {}
     system = ""
     for message in conversation.messages:
-        details = dict(message.details or {})
+        details = dict(message.details)
         time, unread = details.pop("timestamp", None), details.pop(ORIGINAL_TIMESTAMP, None)
         if isinstance(time, int | float) and time < MIN_TIME:
             time, unread = None, unread or f"{time:g}"

@@ -101,7 +101,7 @@ def _read_item(item: Any) -> Iterator[tuple[str, Message | None, dict[str, Any]]
         role = item["type"] if item.get("type") in ("user", "assistant") else None
         message = leave_out(reasons.HIDDEN) if item.get("isMeta") else read_message({"role": role, **inner})
         extra = drop_empty({"timestamp": to_seconds(item.get("timestamp")), "model": inner.get("model")})
-        yield name, message._replace(details={**extra, **(message.details or {})} or None), {}
+        yield name, message._replace(details={**extra, **message.details}), {}
     else:
         costs = {"cost": item.get("total_cost_usd"), "duration_ms": item.get("duration_ms")}
         if name and any(costs.values()):
@@ -132,7 +132,7 @@ def _read_managed_event(event: dict[str, Any]) -> Message:
         return read_message({"role": "tool", "tool_call_id": name, "content": event.get("content")})
     if role in ("user", "assistant"):
         message = read_message({"role": role, "content": event.get("content")})
-        return message._replace(details={**time, **(message.details or {})} or None)
+        return message._replace(details={**time, **message.details})
     return leave_out(reasons.OTHER_EVENTS)
 
 
@@ -146,7 +146,7 @@ def _read_codex(item: dict[str, Any]) -> Iterator[tuple[str, Message | None, dic
         for message in found:
             yield (
                 "",
-                message._replace(details={**(message.details or {}), **drop_empty({"timestamp": time})}),
+                message._replace(details={**message.details, **drop_empty({"timestamp": time})}),
                 {},
             )
     else:

@@ -126,7 +126,7 @@ class _Reader:
         start = start or find_time(as_dict(reply)) or float(line)
         facts = describe(as_dict(request), as_dict(reply))
         if produced and facts:
-            produced[-1] = produced[-1]._replace(details={**facts, **(produced[-1].details or {})})
+            produced[-1] = produced[-1]._replace(details={**facts, **produced[-1].details})
         conversation = self._find_conversation(value, as_dict(request), as_dict(reply))
         yield Call(conversation, "", start, given, produced, _describe_call(value, as_dict(request)), line)
 
@@ -220,7 +220,7 @@ def _add_time(messages: list[Message], value: dict[str, Any]) -> list[Message]:
     if not start or not messages:
         return messages
     last = messages[-1]
-    return [*messages[:-1], last._replace(details={"timestamp": start, **(last.details or {})})]
+    return [*messages[:-1], last._replace(details={"timestamp": start, **last.details})]
 
 
 def describe(request: dict[str, Any], reply: dict[str, Any]) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def _read_librechat_message(value: dict[str, Any]) -> Message:
             "feedback": value.get("feedback"),
         }
     )
-    return message._replace(details={**(message.details or {}), **details})
+    return message._replace(details={**message.details, **details})
 
 
 # --- Open WebUI --------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def read_open_webui(value: Any, number: int) -> Iterator[Conversation | Remark]:
         )
         feedback = as_dict(node.value.get("annotation")) or None
         extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
-        messages.append(message._replace(details={**(message.details or {}), **extra}))
+        messages.append(message._replace(details={**message.details, **extra}))
     yield Remark(reasons.OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = {
         "title": pick(chat, "title") or value.get("title"),

@@ -97,7 +97,7 @@ def read(
                 yield Remark(reasons.ROUNDED_IDS, number)
             if name := as_name(raw):
                 others = True
-                times[name] = (message.details or {}).get("timestamp") or times.get(name, float(number))
+                times[name] = message.details.get("timestamp") or times.get(name, float(number))
                 yield Call(name, "", times[name], [], [message], {}, number, separate=True)
                 continue
             first = first or number
@@ -206,7 +206,7 @@ def _read_exchange(value: Any, line: int) -> Call | None:
         name, parent, order = node
         of_question[NODE], of_answer[NODE] = [f"{name} asked", parent, order], [name, f"{name} asked", order]
     said = [
-        message._replace(details={**facts, "timestamp": time, **(message.details or {})})
+        message._replace(details={**facts, "timestamp": time, **message.details})
         for message, facts in ((question, of_question), (answer, of_answer))
     ]
     name, start = as_name(pick(value, *_OF_ROW)), time or float(line)

@@ -24,7 +24,7 @@ def assign_roles(spoken: Sequence[tuple[str, str, float | None]], assistant: str
         Message(
             "assistant" if (sender == assistant if assistant else sender != first) else "user",
             text,
-            drop_empty({"timestamp": time, "author": sender}) or None,
+            drop_empty({"timestamp": time, "author": sender}),
             sender,
         )
         for sender, text, time in spoken

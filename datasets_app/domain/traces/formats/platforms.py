@@ -296,7 +296,7 @@ def _read_loose(item: dict[str, Any], number: int) -> Iterator[Call | Remark]:
         if message.role == LEFT_OUT:
             yield Remark(message.speaker, number)
         else:
-            time = (message.details or {}).get("timestamp") or float(number)
+            time = message.details.get("timestamp") or float(number)
             yield Call(name, "", time, [], [message], {}, number, separate=True)
 
 

@@ -73,7 +73,7 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Remark]:
             tags = [*task.tags, f"{TAG_PREFIX}{task.criterion}"]
             reply[TURN_TAGS] = list(dict.fromkeys([*reply[TURN_TAGS], *tags]))
         messages = [
-            Message(role, text, details.get(place)) for place, (role, text) in enumerate(longest.messages)
+            Message(role, text, details.get(place, {})) for place, (role, text) in enumerate(longest.messages)
         ]
         yield Conversation(session_id, messages, {"split_group": longest.split_group}, tasks[0][0])
 

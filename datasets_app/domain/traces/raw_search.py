@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.domain.conversations.jsonl import unescape_json
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile, is_tar
+from datasets_app.domain.conversations.lines import OTHER_FILE_TYPES, Limits, UnreadableFile, is_tar
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.arrow_tables import read_arrow
 
@@ -22,15 +22,8 @@ BLOCK_BYTES = 1 << 20
 # Longer than any word that is searched for, in four bytes a character.
 OVERLAP_BYTES = 4096
 MAX_DEPTH = 3  # archives within archives
-_NOT_TEXT = (
-    b"SQLite format 3",
-    b"%PDF",
-    b"\x1f\x9d",
-    b"BZh",
-    b"\xfd7zXZ",
-    b"7z\xbc\xaf",
-    b"\x28\xb5\x2f\xfd",
-)
+# Zip archives are unpacked. The last begins like this if the program compress has written it.
+_NOT_TEXT = (*(magic for magic in OTHER_FILE_TYPES if magic[:2] != b"PK"), b"\x1f\x9d")
 
 IsMatch = Callable[[Any], bool]
 

@@ -25,16 +25,13 @@ KINDS = {
     "chain": "other", "workflow": "other", "task": "other", "span": "other", "event": "aside",
 }  # fmt: skip
 _KIND_KEYS = tuple(
-    (
-        "openinference.span.kind gen_ai.operation.name gen_ai.span.kind traceloop.span.kind "
-        "langfuse.observation.type langsmith.span.kind mlflow.spanType llm.request.type aws.genai.span_kind"
-    ).split()
+    "openinference.span.kind gen_ai.operation.name gen_ai.span.kind traceloop.span.kind "
+    "langfuse.observation.type langsmith.span.kind mlflow.spanType llm.request.type "
+    "aws.genai.span_kind".split()
 )
 _CONVERSATION_KEYS = tuple(
-    (
-        "gen_ai.conversation.id session.id langfuse.session.id gcp.vertex.agent.session_id "
-        "mlflow.trace.session gen_ai.session.id thread_id conversation_id conversation.id session_id"
-    ).split()
+    "gen_ai.conversation.id session.id langfuse.session.id gcp.vertex.agent.session_id "
+    "mlflow.trace.session gen_ai.session.id thread_id conversation_id conversation.id session_id".split()
 )
 _ID_NAMES = tuple(
     "session_id thread_id conversation_id chat_id sessionId threadId conversationId chatId".split()
@@ -59,10 +56,8 @@ _FACTS = {
     "temperature": ("gen_ai.request.temperature", "ai.settings.temperature", "llm.temperature"),
 }  # fmt: skip
 _USER_KEYS = tuple(
-    (
-        "user.id enduser.id langfuse.user.id ai.telemetry.metadata.userId user_id "
-        "traceloop.association.properties.user_id gen_ai.user.id mlflow.trace.user"
-    ).split()
+    "user.id enduser.id langfuse.user.id ai.telemetry.metadata.userId user_id "
+    "traceloop.association.properties.user_id gen_ai.user.id mlflow.trace.user".split()
 )
 # All of these, by rank.
 _ALL_CONVERSATION_KEYS = {

@@ -23,31 +23,20 @@ from datasets_app.domain.traces.values import (
 )
 
 LISTS = tuple(
-    (
-        "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
-        "contents message thread log items chat_messages transcript_object transcript user_input "
-        "entries data events chosen"
-    ).split()
+    "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
+    "contents message thread log items chat_messages transcript_object transcript user_input "
+    "entries data events chosen".split()
 )
 IDS = tuple(
-    (
-        "session_id conversation_id conversationId thread_id threadId chat_id chatId sessionId "
-        "conversation_hash dialogue_id dialog_id id uuid _id prompt_id custom_id"
-    ).split()
+    "session_id conversation_id conversationId thread_id threadId chat_id chatId sessionId "
+    "conversation_hash dialogue_id dialog_id id uuid _id prompt_id custom_id".split()
 )
-_SYSTEM = (
-    "system",
-    "system_prompt",
-    "systemPrompt",
-    "system_instruction",
-    "systemInstruction",
-    "prompt_system",
+_SYSTEM = tuple(
+    "system system_prompt systemPrompt system_instruction systemInstruction prompt_system".split()
 )
 _PLACES = tuple(
-    (
-        "data values channel_values state checkpoint output chat root payload content result input inputs "
-        "outputs conversation session memory store kwargs row"
-    ).split()
+    "data values channel_values state checkpoint output chat root payload content result input inputs "
+    "outputs conversation session memory store kwargs row".split()
 )
 _TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
 _NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")

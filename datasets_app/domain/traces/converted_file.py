@@ -56,13 +56,9 @@ ALL_FORMATS = (*FORMATS, *NAMES, ArchiveConversion.format)
 LINE_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _TURN_KEYS = frozenset("session_id turn_index role text persona_id".split())
 _PLAIN_ROLES = {"user", "assistant", "system", "developer", "tool", "function"}
-_PLAIN_SPEAKERS = {
-    *CHAT_FORMATS["sharegpt"].roles,
-    *_PLAIN_ROLES,
-    "function_call",
-    "observation",
-    "tool_call",
-}
+_PLAIN_SPEAKERS = _PLAIN_ROLES.union(
+    CHAT_FORMATS["sharegpt"].roles, ("function_call", "observation", "tool_call")
+)
 
 
 class ConvertedFile(ConversationFile):

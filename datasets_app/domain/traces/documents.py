@@ -35,11 +35,9 @@ MAX_WHOLE_CHARACTERS = 8 << 20
 MAX_DEPTH = 12
 # What a large object is taken apart by: the lists that hold its records, and what they lie in.
 _PIECES = frozenset(
-    (
-        "resourceSpans resource_spans scopeSpans scope_spans instrumentationLibrarySpans batches spans data "
-        "traces trace observations runs post patch conversations items results samples history tickets rows "
-        "hits chats list sessions logs resourceLogs scopeLogs logRecords"
-    ).split()
+    "resourceSpans resource_spans scopeSpans scope_spans instrumentationLibrarySpans batches spans data "
+    "traces trace observations runs post patch conversations items results samples history tickets rows "
+    "hits chats list sessions logs resourceLogs scopeLogs logRecords".split()
 )
 _NO_SPACE = re.compile(r"[^ \t\r\n,]")
 _CUT_OBJECT = "the file ends in the middle of an object; transfer it again"

@@ -14,30 +14,22 @@ from datasets_app.domain.traces.records import Message, Span, leave_out
 from datasets_app.domain.traces.values import as_list, decode_cut, decode_json, pick
 
 _MESSAGE_LISTS = tuple(
-    (
-        "messages input_messages contents chat_messages conversation conversations new_messages "
-        "chat_history_messages llm.input_messages input.messages output_messages dialog dialogue turns"
-    ).split()
+    "messages input_messages contents chat_messages conversation conversations new_messages "
+    "chat_history_messages llm.input_messages input.messages output_messages dialog dialogue turns".split()
 )
 HISTORIES = ("chat_history", "history", "previous_messages", "conversation_history")
 _QUESTIONS = tuple(
-    (
-        "input prompt prompts question query user_input user_message task text user_query human_input "
-        "user_prompt instruction request message content inputs inputText str goal"
-    ).split()
+    "input prompt prompts question query user_input user_message task text user_query human_input "
+    "user_prompt instruction request message content inputs inputText str goal".split()
 )
 _ANSWERS = tuple(
-    (
-        "output output_text answer response completion final_output generated_text generation reply result "
-        "text content message messages final_answer return_value outputText completions generations outputs "
-        "data str assistant value"
-    ).split()
+    "output output_text answer response completion final_output generated_text generation reply result "
+    "text content message messages final_answer return_value outputText completions generations outputs "
+    "data str assistant value".split()
 )
 _SYSTEM = tuple(
-    (
-        "system instructions system_instruction systemInstruction system_instructions systemPrompt "
-        "system_prompt gen_ai.system_instructions"
-    ).split()
+    "system instructions system_instruction systemInstruction system_instructions systemPrompt "
+    "system_prompt gen_ai.system_instructions".split()
 )
 MAX_DEPTH = 6
 

@@ -11,28 +11,9 @@ from datasets_app.domain.traces.records import Conversation
 from datasets_app.domain.traces.values import as_name, drop_empty
 
 _LABEL = re.compile(r"label|(is_)?on_?brand|brand_label|on_off_brand|(label|on_?brand)_(?P<annotator>.+)")
-_ANNOTATORS = (
-    "annotator",
-    "labeler",
-    "annotator_id",
-    "annotator_name",
-    "annotated_by",
-    "labeled_by",
-    "rater",
-)
+_ANNOTATORS = "annotator labeler annotator_id annotator_name annotated_by labeled_by rater".split()
 _TIMES = ("labeled_at", "annotated_at", "label_timestamp")
-_ABOUT_LABELS = (
-    "id",
-    "name",
-    "notes",
-    "note",
-    "comment",
-    "confidence",
-    "timestamp",
-    "time",
-    "source",
-    "type",
-)
+_ABOUT_LABELS = "id name notes note comment confidence timestamp time source type".split()
 _BESIDE = ("notes", "confidence")
 _WORD = re.compile(r"[^a-z0-9]+")
 

@@ -34,6 +34,7 @@ _SIDES = (
     (("isCreatedByUser", "is_inbound", "inbound", "incoming", "from_customer", "is_user", "isUser"), "user"),
     (("from_agent", "is_agent", "is_bot", "isBot", "outbound", "is_outbound", "fromMe"), "assistant"),
 )
+_SIDE_NAMES = "from speaker sender sender_type author participant _type class actor_type".split()
 # Where a message says who speaks, though nobody may know the word.
 _SPEAKERS = ("role", "_role", "author", "from", "speaker", "sender")
 _NO_SPEAKERS = frozenset(
@@ -214,17 +215,7 @@ def find_role(value: dict[str, Any]) -> str:
             for key in keys:
                 if type(value.get(key)) is bool:
                     return side if value[key] else "user" if side == "assistant" else "assistant"
-        for key in (
-            "from",
-            "speaker",
-            "sender",
-            "sender_type",
-            "author",
-            "participant",
-            "_type",
-            "class",
-            "actor_type",
-        ):
+        for key in _SIDE_NAMES:
             if type(value.get(key)) is str and name_role(value[key]):
                 return name_role(value[key])
         return ""

@@ -17,10 +17,8 @@ _PAIRS = tuple(
 )
 _NEXT_QUESTIONS = ("message", "question", "query", "user_message", "user_input")
 _NEXT_ANSWERS = tuple(
-    (
-        "message response answer completion output reply generated_text output_text choices candidates "
-        "generations"
-    ).split()
+    "message response answer completion output reply generated_text output_text choices candidates "
+    "generations".split()
 )
 
 

@@ -9,27 +9,18 @@ from datasets_app.domain.traces.values import as_list, decode_json, drop_empty, 
 
 _TEXT = frozenset("text output_text input_text markdown summary_text refusal message_text".split())
 _TOOL_CALLS = frozenset(
-    (
-        "tool_use tool_call tool-call function_call functionCall server_tool_use toolUse mcp_tool_use "
-        "toolCall custom_tool_call mcp_call computer_call web_search_call file_search_call "
-        "code_interpreter_call image_generation_call shell_call local_shell_call"
-    ).split()
+    "tool_use tool_call tool-call function_call functionCall server_tool_use toolUse mcp_tool_use "
+    "toolCall custom_tool_call mcp_call computer_call web_search_call file_search_call "
+    "code_interpreter_call image_generation_call shell_call local_shell_call".split()
 )
 _TOOL_RESULTS = frozenset(
-    (
-        "tool_result tool_call_response tool-result function_response functionResponse toolResult "
-        "function_call_output mcp_tool_result tool_response custom_tool_call_output tool_call_result "
-        "computer_call_output shell_call_output local_shell_call_output"
-    ).split()
+    "tool_result tool_call_response tool-result function_response functionResponse toolResult "
+    "function_call_output mcp_tool_result tool_response custom_tool_call_output tool_call_result "
+    "computer_call_output shell_call_output local_shell_call_output".split()
 )
-_REASONING = {
-    "thinking",
-    "reasoning",
-    "redacted_thinking",
-    "reasoning_content",
-    "reasoningContent",
-    "thought",
-}
+_REASONING = frozenset(
+    "thinking reasoning redacted_thinking reasoning_content reasoningContent thought".split()
+)
 # Parts of Amazon's and Google's APIs have no type, but one key.
 _BEDROCK_KEYS = frozenset("text toolUse toolResult image document video reasoningContent cachePoint".split())
 _SILENT = {"step-start", "source", "source-url", "source-document", "mcp_list_tools", "mcp_approval_request"}

@@ -9,10 +9,8 @@ from datasets_app.domain.traces.values import as_dict, as_list
 
 _decode = msgspec.json.Decoder().decode
 _ANTHROPIC = frozenset(
-    (
-        "message_start content_block_start content_block_delta content_block_stop message_delta "
-        "message_stop ping"
-    ).split()
+    "message_start content_block_start content_block_delta content_block_stop message_delta "
+    "message_stop ping".split()
 )
 
 

@@ -13,10 +13,8 @@ from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_em
 # ChatGPT marks citations with characters of a private use area, or with 【…】.
 _CITATION = re.compile("\ue200[^\ue201]*\ue201|\u3010[^\u3011]{0,60}\u3011")
 _NOT_SHOWN = tuple(
-    (
-        "model_editable_context user_editable_context system_error execution_output tether_quote "
-        "tether_browsing_display tether_browsing_code code thoughts reasoning_recap"
-    ).split()
+    "model_editable_context user_editable_context system_error execution_output tether_quote "
+    "tether_browsing_display tether_browsing_code code thoughts reasoning_recap".split()
 )
 
 

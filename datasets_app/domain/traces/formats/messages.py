@@ -49,16 +49,12 @@ from datasets_app.domain.traces.values import (
 from datasets_app.domain.wording import format_count
 
 _OF_ROW = tuple(
-    (
-        "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
-        "conv_id message_tree_id"
-    ).split()
+    "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
+    "conv_id message_tree_id".split()
 )
 _RECORDS = tuple(
-    (
-        "conversations chats data items sessions threads dialogues dialogs samples rows results records "
-        "examples transcripts logs history entries"
-    ).split()
+    "conversations chats data items sessions threads dialogues dialogs samples rows results records "
+    "examples transcripts logs history entries".split()
 )
 # What pages of an API list under one key, of several conversations.
 _PAGES = ("data", "items", "entries", "log", "events")

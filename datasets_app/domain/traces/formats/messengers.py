@@ -189,17 +189,7 @@ _SLACK_SPEECH = frozenset(
     "assistant_app_thread bot_add_message document_mention".split()
 )
 _DISCORD_SPEECH = frozenset(
-    (
-        "Default",
-        "Reply",
-        "ApplicationCommand",
-        "ChatInputCommand",
-        "ContextMenuCommand",
-        "20",
-        "0",
-        "19",
-        "23",
-    )
+    "Default Reply ApplicationCommand ChatInputCommand ContextMenuCommand 20 0 19 23".split()
 )
 _FACEBOOK_SERVICE = frozenset("Call Subscribe Unsubscribe Plan RoomCall".split())
 _SLACK_REFERENCE = re.compile(r"<([@#!]?)(date\^[^<>|]*|[^<>|\s]+)(?:\|([^<>]*))?>")

@@ -26,12 +26,14 @@ from datasets_app.domain.traces.values import (
 )
 
 _LISTS = tuple(
-    (
-        "resourceSpans resource_spans batches scopeSpans scope_spans instrumentationLibrarySpans "
-        "instrumentation_library_spans spans resourceLogs resource_logs scopeLogs scope_logs logRecords "
-        "log_records data traces hits rows result results"
-    ).split()
+    "resourceSpans resource_spans batches scopeSpans scope_spans instrumentationLibrarySpans "
+    "instrumentation_library_spans spans resourceLogs resource_logs scopeLogs scope_logs logRecords "
+    "log_records data traces hits rows result results".split()
 )
+_STARTS = (
+    "startTimeUnixNano start_time_unix_nano start_time startTime timestamp timeUnixNano time_unix_nano"
+).split()
+_ENDS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
 _IDS = ("spanId", "span_id", "spanID", "context.span_id")
 _ATTRIBUTE_STARTS = tuple("gen_ai. llm. openinference. ai.prompt ai.response input.value traceloop.".split())
 MAX_DEPTH = 8
@@ -205,19 +207,7 @@ def _find_parent(value: dict[str, Any]) -> str:
 
 
 def _find_times(value: dict[str, Any]) -> tuple[float, float]:
-    start = to_seconds(
-        pick(
-            value,
-            "startTimeUnixNano",
-            "start_time_unix_nano",
-            "start_time",
-            "startTime",
-            "timestamp",
-            "timeUnixNano",
-            "time_unix_nano",
-        )  # fmt: skip
-    )
-    end = to_seconds(pick(value, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"))
+    start, end = to_seconds(pick(value, *_STARTS)), to_seconds(pick(value, *_ENDS))
     if start and not end and type(value.get("duration")) in (int, float):
         end = start + value["duration"] / 1e6  # Jaeger and Zipkin count in microseconds
     return start or 0.0, end or start or 0.0

@@ -129,7 +129,7 @@ def open_answer_file(
             found = TABLE if source.layout in _TABLES else _find_tool(first) if format == "auto" else format
     except UnreadableFile as error:
         raise UserError(f"{name} {error}") from None
-    if found not in READERS or not _answers_schema(first, found, schemas, schema):
+    if found not in READERS or not _answers_schema(first, found, schema):
         return None
     return AnswerFile(path, found, schemas, schema, parse)
 
@@ -141,7 +141,7 @@ def _find_tool(first: list[Any]) -> str:
     return next((name for name in tools if any(map(FORMATS[name].matches, first))), "")
 
 
-def _answers_schema(first: list[Any], format: str, schemas: KnownSchemas, schema: str | None) -> bool:
+def _answers_schema(first: list[Any], format: str, schema: str | None) -> bool:
     decisions = [decision for value in first for decision in READERS[format](value)]
     return bool(decisions) and (schema is not None or any(map(_names_criteria, decisions)))
 

@@ -4,7 +4,6 @@ import re
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
@@ -18,7 +17,7 @@ from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, OnBytes, U
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import reasons
-from datasets_app.domain.traces.containers import ZIP, read_chosen_lines
+from datasets_app.domain.traces.containers import ARCHIVE_ERRORS, ZIP, read_chosen_lines
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
@@ -88,14 +87,7 @@ class ArchiveConversion:
                     done += sum(member.compress_size for member in members)
                     if on_bytes:
                         on_bytes(done)
-        except (
-            zipfile.BadZipFile,
-            tarfile.TarError,
-            zlib.error,
-            NotImplementedError,
-            RuntimeError,
-            EOFError,
-        ) as error:
+        except ARCHIVE_ERRORS as error:
             raise UnreadableFile("the archive is damaged or encrypted; unpack it first") from error
         if self._missing and not self._matched:
             raise self._missing
@@ -177,14 +169,12 @@ class ArchiveConversion:
 
     def _read_list(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Any]:
         """The elements of a JSON array."""
+        remarks = self.report.remarks
         with archive.open(member) as stream:
-            for item in read_whole_documents(stream, self.limits, note=self._note):
+            for item in read_whole_documents(stream, self.limits, note=lambda what, _: remarks[what].add()):
                 if isinstance(item, LineError):
                     raise UnreadableFile(f"{member.filename}: {item.message}")
                 yield item.value
-
-    def _note(self, what: str, number: int) -> None:
-        self.report.remarks[what].add()
 
     def _read_file(self, path: Path, name: str) -> Iterator[list[TurnRecord]]:
         if path.stat().st_size < _MAX_EMPTY_BYTES and path.read_bytes().strip() in (b"", b"[]", b"{}"):

@@ -77,13 +77,9 @@ def _rebuild(calls: Spool[Call]) -> Iterator[tuple[float, bool, Conversation]]:
         facts = {key: value for call in reversed(group) for key, value in call.facts.items()}
         if first.trace:
             facts["trace_ids"] = list(dict.fromkeys(call.trace for call in group))
-        messages = rebuild_conversation(group)
-        name = first.conversation or first.trace
-        yield (
-            first.start,
-            bool(first.conversation),
-            Conversation(name, messages, facts, first.line, first.separate),
-        )
+        name, messages = first.conversation or first.trace, rebuild_conversation(group)
+        conversation = Conversation(name, messages, facts, first.line, first.separate)
+        yield first.start, bool(first.conversation), conversation
 
 
 def _chain(found: Iterator[tuple[float, bool, Conversation]]) -> Iterator[Conversation]:

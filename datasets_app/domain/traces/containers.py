@@ -4,6 +4,7 @@ out."""
 import gzip
 import io
 import re
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -45,6 +46,10 @@ from datasets_app.domain.traces.values import as_dict
 HEAD_BYTES = 1 << 16
 # Before the records, where a program had nothing to write.
 _NULLS = re.compile(rb"\A(?:null[,\s]*)+(?=[\[{])")
+# What libraries raise for damaged archives, and for those they can't unpack.
+ARCHIVE_ERRORS = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, NotImplementedError, RuntimeError, EOFError
+)  # fmt: skip
 ZIP, PARQUET = b"PK\x03\x04", b"PAR1"
 
 

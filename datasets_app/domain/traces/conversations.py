@@ -27,6 +27,11 @@ LISTS = tuple(
     "contents message thread log items chat_messages transcript_object transcript user_input "
     "entries data events chosen".split()
 )
+# Of a conversation, not of the record that holds it.
+CONVERSATION_IDS = tuple(
+    "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
+    "conv_id message_tree_id".split()
+)
 IDS = tuple(
     "session_id conversation_id conversationId thread_id threadId chat_id chatId sessionId "
     "conversation_hash dialogue_id dialog_id id uuid _id prompt_id custom_id".split()

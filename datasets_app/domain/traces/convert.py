@@ -161,8 +161,7 @@ class Conversion:
                 for record in group:
                     report.records += 1
                     if isinstance(record, LineError):
-                        report.problems.append(record)
-                        report.problem_total += 1
+                        report.add_problem(record)
                     else:
                         turns.append(record)
                 if turns:
@@ -224,7 +223,10 @@ class Conversion:
         if self.format in TABLES:
             yield from self._read_table(documents)
             return
-        documents = replace_written_dates(documents, order, self._read_again, self._note_date)
+        remarks = self.report.remarks
+        documents = replace_written_dates(
+            documents, order, self._read_again, lambda place: remarks[reasons.UNREAD_DATES].add(place)
+        )
         yield from FORMATS[self.format].read(documents)
 
     def _read_table(self, rows: Iterator[Document]) -> Iterator[Record]:
@@ -276,9 +278,6 @@ class Conversion:
             source.encoding = self.options.mapping.get("encoding", "")
             items = spread_columns(source.documents(), self.options.mapping.values())
             yield from (item for item in items if isinstance(item, Document))
-
-    def _note_date(self, place: int) -> None:
-        self.report.remarks[reasons.UNREAD_DATES].add(place)
 
     def _take(self, items: Iterable[Document | LineError]) -> Iterator[Document]:
         """The documents; what isn't one is a problem."""

@@ -251,12 +251,9 @@ def _make(role: str, raw: Any, value: dict[str, Any]) -> Message:
             inner = Content()
             read_content([{**as_dict(call.get("tool_call", call)), "type": "tool_call"}], inner)
             content.tool_calls += _unseen(inner.tool_calls, content.tool_calls)
-    for key in ("function_call",):
-        call = value.get(key) or kwargs.get(key)
-        if type(call) is dict and value.get("type") != key:
-            content.tool_calls.append(
-                drop_empty({"name": call.get("name"), "arguments": call.get("arguments")})
-            )
+    call = value.get("function_call") or kwargs.get("function_call")
+    if type(call) is dict and value.get("type") != "function_call":
+        content.tool_calls.append(drop_empty({"name": call.get("name"), "arguments": call.get("arguments")}))
     for key in ("reasoning_content", "reasoning", "thinking"):
         found = value.get(key) or kwargs.get(key)
         if type(found) is str:

@@ -8,7 +8,6 @@ import codecs
 import gzip
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +16,7 @@ from datasets_app.domain.conversations.jsonl import unescape_json
 from datasets_app.domain.conversations.lines import OTHER_FILE_TYPES, Limits, UnreadableFile, is_tar
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.arrow_tables import read_arrow
+from datasets_app.domain.traces.containers import ARCHIVE_ERRORS
 
 BLOCK_BYTES = 1 << 20
 # Longer than any word that is searched for, in four bytes a character.
@@ -37,15 +37,7 @@ def count_lines(path: Path, is_match: IsMatch, limits: Limits) -> int:
         budget = _Budget(limits.unpacked_bytes)
         try:
             return _count_in(file, is_match, budget, 0)
-        except (
-            OSError,
-            EOFError,
-            RuntimeError,
-            zipfile.BadZipFile,
-            tarfile.TarError,
-            zlib.error,
-            NotImplementedError,
-        ) as error:
+        except (OSError, *ARCHIVE_ERRORS) as error:
             raise UnreadableFile(f"can't be unpacked ({type(error).__name__})") from None
 
 

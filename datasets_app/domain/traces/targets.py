@@ -11,14 +11,6 @@ Conversations = Iterator[list[TurnRecord]]
 Encoder = Callable[[Conversations], Iterator[bytes]]
 
 
-def _encode_turns(conversations: Conversations) -> Iterator[bytes]:
-    return (b"".join(map(encode_turn, turns)) for turns in conversations)
-
-
-def _encode_sessions(conversations: Conversations) -> Iterator[bytes]:
-    return map(encode_session, conversations)
-
-
 def _make_chat_encoder(name: str) -> Encoder:
     return lambda conversations: (encode_chat(turns, CHAT_FORMATS[name]) for turns in conversations)
 
@@ -55,9 +47,9 @@ def _collect_metadata(turns: list[TurnRecord]) -> dict[str, Any]:
 
 
 TARGETS: dict[str, Encoder] = {
-    "turns": _encode_turns,
+    "turns": lambda conversations: (b"".join(map(encode_turn, turns)) for turns in conversations),
     **{name: _make_chat_encoder(name) for name in CHAT_FORMATS},
-    "sessions": _encode_sessions,
+    "sessions": lambda conversations: map(encode_session, conversations),
     "labelstudio": _encode_label_studio,
     "argilla": _encode_argilla,
 }

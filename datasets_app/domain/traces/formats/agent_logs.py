@@ -141,14 +141,9 @@ def _read_codex(item: dict[str, Any]) -> Iterator[tuple[str, Message | None, dic
     if item.get("type") == "session_meta":
         yield as_name(payload.get("id")), None, drop_empty({"model_provider": payload.get("model_provider")})
     elif item.get("type") == "response_item":
-        found = read_messages(payload, "assistant")
-        time = to_seconds(item.get("timestamp"))
-        for message in found:
-            yield (
-                "",
-                message._replace(details={**message.details, **drop_empty({"timestamp": time})}),
-                {},
-            )
+        time = drop_empty({"timestamp": to_seconds(item.get("timestamp"))})
+        for message in read_messages(payload, "assistant"):
+            yield "", message._replace(details={**message.details, **time}), {}
     else:
         yield "", leave_out(reasons.OTHER_EVENTS), {}
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from datasets_app.domain.traces import reasons
+from datasets_app.domain.traces.conversations import CONVERSATION_IDS
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
 from datasets_app.domain.traces.messages import find_time
@@ -26,9 +27,6 @@ _REQUESTS = tuple(
 )
 _REPLIES = tuple("response response_body responseBody resp result llm_response output completion".split())
 _REPLY_OBJECTS = ("chat.completion", "response", "text_completion")
-_CONVERSATION = tuple(
-    "conversation_id session_id thread_id conversationId sessionId threadId chat_id".split()
-)
 
 
 def matches(value: Any) -> bool:
@@ -134,7 +132,7 @@ class _Reader:
         self, value: dict[str, Any], request: dict[str, Any], reply: dict[str, Any]
     ) -> str:
         for place in (value, as_dict(decode_json(value.get("metadata"))), as_dict(request.get("metadata"))):
-            if name := as_name(pick(place, *_CONVERSATION)):
+            if name := as_name(pick(place, *CONVERSATION_IDS)):
                 return name
         for place in (request, reply):
             found = place.get("conversation")

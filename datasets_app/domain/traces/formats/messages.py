@@ -13,6 +13,7 @@ from datasets_app.domain.conversations.jsonl import make_field_error
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.conversations import (
+    CONVERSATION_IDS,
     IDS,
     LISTS,
     are_alternating,
@@ -48,10 +49,6 @@ from datasets_app.domain.traces.values import (
 )
 from datasets_app.domain.wording import format_count
 
-_OF_ROW = tuple(
-    "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
-    "conv_id message_tree_id".split()
-)
 _RECORDS = tuple(
     "conversations chats data items sessions threads dialogues dialogs samples rows results records "
     "examples transcripts logs history entries".split()
@@ -138,7 +135,7 @@ def _name_answer(row: dict[str, Any], mapping: Mapping[str, str]) -> dict[str, A
     answer = decode_json(str(answer) if type(answer) in (int, float) else answer)
     session = mapping.get("session_id") or next((key for key in IDS if as_name(rest.get(key))), "")
     named, key = rest.pop(session, None), "session_id"
-    if session not in (mapping.get("session_id"), *_OF_ROW):
+    if session not in (mapping.get("session_id"), *CONVERSATION_IDS):
         key = "id"  # of the row
     if "question" in mapping:
         said = {"question": question, "answer": answer}
@@ -158,7 +155,7 @@ def _list_rows(documents: Iterable[Document]) -> Iterator[Document]:
 
 
 def _names_conversation(value: Any) -> bool:
-    return type(value) is dict and find_pair(value) is not None and bool(as_name(pick(value, *_OF_ROW)))
+    return bool(as_name(pick(value, *CONVERSATION_IDS))) and find_pair(value) is not None
 
 
 def _find_missing(value: Any, line: int) -> LineError | Remark:
@@ -205,13 +202,13 @@ def _read_exchange(value: Any, line: int) -> Call | None:
         message._replace(details={**facts, "timestamp": time, **message.details})
         for message, facts in ((question, of_question), (answer, of_answer))
     ]
-    name, start = as_name(pick(value, *_OF_ROW)), time or float(line)
+    name, start = as_name(pick(value, *CONVERSATION_IDS)), time or float(line)
     return Call(name, "", start, [], said, {}, line, separate=True)
 
 
 def _find_session(value: dict[str, Any]) -> Any:
     """The id of the conversation of a message that stands alone, under any name that says so."""
-    found = pick(value, *_OF_ROW)
+    found = pick(value, *CONVERSATION_IDS)
     found = value.get(_guess_session_key(frozenset(value))) if found is None else found
     return found["id"] if type(found) is dict and "id" in found else found
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from datasets_app.domain.traces import reasons
+from datasets_app.domain.traces.attributes import KINDS
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import make_span
 from datasets_app.domain.traces.records import Call, Remark, Span
@@ -21,12 +22,13 @@ from datasets_app.domain.traces.values import (
     to_seconds,
 )
 
-_KINDS = {
-    "llm": "model", "generation": "model", "chat": "model", "task": "other", "tool": "tool",
+_KINDS = KINDS | {
     "function": "tool",
-    "embedding": "aside", "retriever": "aside", "retrieval": "aside", "score": "aside", "scorer": "aside",
-    "eval": "root", "workflow": "other", "agent": "agent",
-}  # fmt: skip
+    "retrieval": "aside",
+    "score": "aside",
+    "scorer": "aside",
+    "eval": "root",
+}
 _MODEL_CALLS = ("completions", "messages.create", "responses.create", "chat", "generate_content", "generate")
 
 

@@ -42,11 +42,10 @@ class LabeledReplies:
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
-    def add(self, text: str, session_id: str | None, turn_index: int | None) -> None:
-        if session_id is None or turn_index is None:
-            self._digests.add(_digest("text", text))
-        else:
-            self._digests.add(_digest("place", session_id, turn_index))
+    def add(self, text: str, session_id: object, turn_index: object) -> None:
+        """``session_id`` and ``turn_index`` are a place if they are a text and a whole number."""
+        is_placed = type(session_id) is str and type(turn_index) is int
+        self._digests.add(_digest("place", session_id, turn_index) if is_placed else _digest("text", text))
 
     def __contains__(self, turn: TurnRecord) -> bool:
         return bool(

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from annotations_app.domain.candidates import (
     CandidateReply,
@@ -116,26 +116,16 @@ def read_labeled_replies(path: Path, limits: Limits, *, persona: str = "", name:
     name = name or path.name
     labeled, problems = LabeledReplies(), LineProblems("nothing was written")
     try:
-        for item in problems.skip(name, map(_parse_label_line, read_lines(path, limits))):
-            if item.is_label and (not persona or item.persona_id == persona):
-                labeled.add(item.text, item.session_id, item.turn_index)
+        for line in problems.skip(name, map(_parse_label_line, read_lines(path, limits))):
+            if line.get("label") is not None and (not persona or line.get("persona_id") == persona):
+                labeled.add(line["text"], line.get("session_id"), line.get("turn_index"))
     except UnreadableFile as error:
         raise UserError(f"{name} {error}. Nothing was written.") from None
     problems.raise_if_any(name)
     return labeled
 
 
-class _LabelLine(NamedTuple):
-    """The reply a line is about, and whether the line has a label."""
-
-    text: str
-    session_id: str | None
-    turn_index: int | None
-    persona_id: str | None
-    is_label: bool
-
-
-def _parse_label_line(item: tuple[int, bytes] | LineError) -> _LabelLine | LineError:
+def _parse_label_line(item: tuple[int, bytes] | LineError) -> dict[str, Any] | LineError:
     if isinstance(item, LineError):
         return item
     number, raw = item
@@ -143,17 +133,9 @@ def _parse_label_line(item: tuple[int, bytes] | LineError) -> _LabelLine | LineE
         value = decode_object(raw)
     except InvalidRecord as error:
         return error.to_line_error(number, find_session_id(raw))
-    text, session, index = value.get("text"), value.get("session_id"), value.get("turn_index")
-    if type(text) is not str:
+    if type(value.get("text")) is not str:
         return LineError(number, "E102", "text must be a string", field="text")
-    placed = type(session) is str and type(index) is int
-    return _LabelLine(
-        text,
-        session if placed else None,
-        index if placed else None,
-        value.get("persona_id"),
-        value.get("label") is not None,
-    )
+    return value
 
 
 def _write_candidates(

@@ -16,7 +16,6 @@ from datasets_app.domain.traces.formats import (
     langsmith,
     messages,
     messengers,
-    more_chats,
     observations,
     otlp,
     platforms,
@@ -71,8 +70,8 @@ _FORMATS = (
     Format(
         "chats",
         "AI Studio, Gemini, LM Studio, TypingMind or Chatbox export",
-        more_chats.matches,
-        _each(more_chats.read),
+        chat_apps.matches_chats,
+        _each(chat_apps.read_chats),
     ),
     Format("review", "Review tasks of Alignmenter", review_tasks.matches, review_tasks.read),
     Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, _each(agent_logs.read_inspect)),

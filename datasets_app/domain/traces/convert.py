@@ -155,7 +155,7 @@ class Conversion:
                 records = alignmenter_runs.read_run(self.path, self.limits)
             else:
                 records = read_rows(source.documents())
-            found = number_turns(records, self._note_tool)
+            found = number_turns(records, report)
             for _, group in groupby(found, key=lambda record: record.session_id):
                 turns = []
                 for record in group:
@@ -169,10 +169,6 @@ class Conversion:
                     report.turns += len(turns)
                     report.unanswered += not has_answer(turns)
                     yield turns
-
-    def _note_tool(self, line: int) -> None:
-        self.report.records += 1
-        self.report.remarks[reasons.TOOL_TURNS].add(line)
 
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out

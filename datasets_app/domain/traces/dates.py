@@ -147,10 +147,12 @@ def _make_seconds(year: str, month: str | int, day: str, match: re.Match[str]) -
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
+    return make_time(number, int(month), int(day), hour, int(match["minute"] or 0), int(match["second"] or 0))
+
+
+def make_time(year: int, month: int, day: int, hour: int, minute: int, second: int) -> float | None:
+    """None for what is no date."""
     try:
-        return datetime(
-            number, int(month), int(day), hour, int(match["minute"] or 0), int(match["second"] or 0),
-            tzinfo=UTC,
-        ).timestamp()  # fmt: skip
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
         return None

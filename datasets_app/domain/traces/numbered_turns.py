@@ -1,7 +1,7 @@
 """Records of turns → turns, counted in their order; calls of tools and their results go into the metadata."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ from datasets_app.domain.conversations.lines import (
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.conversations.roles import TOOL, TOOL_CALL, find_role
 from datasets_app.domain.spool import Spool
+from datasets_app.domain.traces import reasons
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.parts import encode_text
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.turns import add_steps, merge_metadata
 from datasets_app.domain.traces.values import drop_empty
 
@@ -92,11 +94,9 @@ def read_rows(documents: Iterable[Document | LineError]) -> Iterator[Row | LineE
             yield "", "", item.number, dict(item.value) if isinstance(item.value, dict) else item.value
 
 
-def number_turns(
-    records: Iterator[Row | LineError], note: Callable[[int], object]
-) -> Iterator[TurnRecord | LineError]:
-    """The turns of one session after the other, in the order of their numbers and records. ``note`` is called
-    with the line of each record that goes into the metadata."""
+def number_turns(records: Iterator[Row | LineError], report: Report) -> Iterator[TurnRecord | LineError]:
+    """The turns of one session after the other, in the order of their numbers and records. Reports each
+    record that goes into the metadata."""
     sessions: dict[str, int] = {}
     orders: dict[str, float] = {}
     spool: Spool[Row] = Spool(tuple[str, str, int, Any])
@@ -115,10 +115,10 @@ def number_turns(
         orders[session] = float(index) if type(index) is int else orders.get(session, 0.0)
         spool.add(f"{place:012d}", orders[session], record)
     for group in spool.groups():
-        yield from _read_session(group, note)
+        yield from _read_session(group, report)
 
 
-def _read_session(group: list[Row], note: Callable[[int], object]) -> Iterator[TurnRecord | LineError]:
+def _read_session(group: list[Row], report: Report) -> Iterator[TurnRecord | LineError]:
     """Tools leave no gap in the numbers of the turns."""
     tools = [_find_tool_role(value) for _, _, _, value in group]
     numbers = [value.get("turn_index") for _, _, _, value in group]
@@ -131,7 +131,8 @@ def _read_session(group: list[Row], note: Callable[[int], object]) -> Iterator[T
     for row, tool, number in zip(group, tools, numbers, strict=True):
         if tool:
             _add_step(row[3], waiting, seen)
-            note(row[2])
+            report.records += 1
+            report.remarks[reasons.TOOL_TURNS].add(row[2])
             if type(number) is int and number not in taken:
                 counted.add(number)
             continue

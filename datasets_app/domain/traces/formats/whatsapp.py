@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from datasets_app.domain.traces import reasons
-from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
+from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST, make_time
 from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.formats.own_words import find_caption, is_own_words
 from datasets_app.domain.traces.records import Conversation, Remark
@@ -142,11 +141,4 @@ def _parse_time(line: _Line, places: tuple[int, int, int]) -> float | None:
     hour, minute, second = (*(int(part) for part in re.split(r"[:.]", line.time)), 0)[:3]
     if line.half and hour <= 12 and line.half != _NOON:
         hour = hour % 12 + (12 if _AFTERNOON.fullmatch(line.half.strip()) else 0)
-    try:
-        return (
-            datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
-            if year >= _FIRST_YEAR
-            else None
-        )
-    except ValueError:
-        return None
+    return make_time(year, month, day, hour, minute, second) if year >= _FIRST_YEAR else None

@@ -6,9 +6,9 @@ from hashlib import blake2b
 from typing import Any
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.labeled import Labeled, join_by_id, make_text
+from datasets_app.domain.traces.labeled import Labeled, join_by_id, make_label, make_text
 from datasets_app.domain.traces.records import Conversation
-from datasets_app.domain.traces.values import as_name, drop_empty
+from datasets_app.domain.traces.values import as_name
 
 _LABEL = re.compile(r"label|(is_)?on_?brand|brand_label|on_off_brand|(label|on_?brand)_(?P<annotator>.+)")
 _ANNOTATORS = "annotator labeler annotator_id annotator_name annotated_by labeled_by rater".split()
@@ -41,18 +41,12 @@ class LabelColumns:
         if any(type(value) in (list, dict) for value in given.values()):
             return row
         common = {"timestamp": row.get(self.time), **{column: row.get(column) for column in self.beside}}
-        labels = [
-            drop_empty(
-                {
-                    "question": column.removesuffix(name).rstrip("_ -") if name else column,
-                    "value": value,
-                    "annotator": name or as_name(row.get(self.annotator)) or None,
-                    **common,
-                }
-            )
-            for column, value in given.items()
-            for name in (self.labels[column],)
-        ]
+        labels = []
+        for column, value in given.items():
+            name = self.labels[column]
+            question = column.removesuffix(name).rstrip("_ -") if name else column
+            by = name or as_name(row.get(self.annotator)) or None
+            labels.append(make_label(question, value, annotator=by, **common))
         used = {*self.labels, self.annotator, *((self.time, *self.beside) if labels else ())}
         rest = {column: value for column, value in row.items() if column not in used}
         return {**rest, "labels": labels} if labels else rest

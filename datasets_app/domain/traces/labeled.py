@@ -15,6 +15,11 @@ TEXTS = "text reply response answer output completion message content body data"
 _PLACE = ("session_id", "turn_index", "persona_id")
 
 
+def make_label(question: Any, value: Any, **more: Any) -> dict[str, Any]:
+    """Without what isn't known of it."""
+    return drop_empty({"question": question, "value": value, **more})
+
+
 def attach_labels(
     value: Any, labels: Labels, name: str, facts: dict[str, Any], line: int, *beside: Any
 ) -> Iterator[Conversation | LabeledText | Remark]:

@@ -8,7 +8,14 @@ from datasets_app.domain.traces.conversations import read_conversation
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS
-from datasets_app.domain.traces.labeled import TEXTS, Labels, attach_labels, find_dialogue, hold_labels
+from datasets_app.domain.traces.labeled import (
+    TEXTS,
+    Labels,
+    attach_labels,
+    find_dialogue,
+    hold_labels,
+    make_label,
+)
 from datasets_app.domain.traces.pairs import find_pair
 from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import Call, Conversation, LabeledText, Message, Remark
@@ -65,7 +72,8 @@ def _read_row(value: dict[str, Any]) -> tuple[dict[str, Any], Labels]:
     start = keys.index("id") + 1 if "id" in value else 0
     end = min((keys.index(key) for key in _OF_ANNOTATION if key in value), default=len(keys))
     texts = {"id", "session_id", *TEXTS, *_OF_ANNOTATION, *(find_pair(value) or ())}
-    labels = []
+    labels: Labels = []
+    by = as_name(value.get("annotator")) or None
     for key in keys[start:end] or keys:
         if key in texts:
             continue
@@ -76,17 +84,7 @@ def _read_row(value: dict[str, Any]) -> tuple[dict[str, Any], Labels]:
         ]
         if not all(type(item) in (int, float) or _is_short(item) for item in answers):
             continue
-        for item in answers:
-            labels.append(
-                drop_empty(
-                    {
-                        "question": key,
-                        "value": item,
-                        "annotator": as_name(value.get("annotator")) or None,
-                        "timestamp": value.get("created_at"),
-                    }
-                )
-            )
+        labels += [make_label(key, item, annotator=by, timestamp=value.get("created_at")) for item in answers]
     asked = {label["question"] for label in labels if "value" in label}
     data = {key: item for key, item in value.items() if key not in asked and key not in _OF_ANNOTATION}
     return data, [label for label in labels if "value" in label]

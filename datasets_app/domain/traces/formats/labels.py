@@ -11,6 +11,7 @@ from datasets_app.domain.traces.labeled import (
     attach_labels,
     find_dialogue,
     join_by_id,
+    make_label,
     make_text,
 )
 from datasets_app.domain.traces.messages import read_messages
@@ -123,7 +124,7 @@ def _make_doccano_label(item: Any, annotator: str) -> dict[str, Any]:
     value = pick(item, "label", "text") if type(item) is dict else item
     question = "label id" if type(value) is int else "label"
     by = as_name(pick(item, "user")) or annotator or None
-    return drop_empty({"question": question, "value": value, "annotator": by})
+    return make_label(question, value, annotator=by)
 
 
 def matches_prodigy(value: Any) -> bool:
@@ -145,12 +146,10 @@ def read_prodigy(documents: Iterable[Document]) -> Iterator[Labeled]:
         )
         annotator = as_name(pick(value, "_annotator_id", "_session_id")) or None
         labels = [
-            drop_empty(
-                {"question": "label", "value": item, "applies": answer != "reject", "annotator": annotator}
-            )
+            make_label("label", item, applies=answer != "reject", annotator=annotator)
             for item in (label if type(label) is list else [label])
             if item
-        ] or [drop_empty({"question": "answer", "value": answer, "annotator": annotator})]
+        ] or [make_label("answer", answer, annotator=annotator)]
         yield from _attach_text(value.get("text"), labels, value, number)
 
 

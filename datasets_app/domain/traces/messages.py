@@ -34,6 +34,10 @@ _SIDES = (
     (("isCreatedByUser", "is_inbound", "inbound", "incoming", "from_customer", "is_user", "isUser"), "user"),
     (("from_agent", "is_agent", "is_bot", "isBot", "outbound", "is_outbound", "fromMe"), "assistant"),
 )
+_CONTENTS = (
+    "parts content contents blocks text value message body utterance body_text message_parts msg "
+    "contentParts _content"
+).split()
 _SIDE_NAMES = "from speaker sender sender_type author participant _type class actor_type".split()
 # Where a message says who speaks, though nobody may know the word.
 _SPEAKERS = ("role", "_role", "author", "from", "speaker", "sender")
@@ -226,11 +230,8 @@ def _find_content(value: dict[str, Any]) -> Any:
     kind = value.get("type")
     if type(kind) is str and kind in _ITEM_ROLES and "content" not in value:
         return [value]
-    for key in ("parts", "content", "contents", "blocks", "text", "value", "message", "body", "utterance",
-                "body_text", "message_parts", "msg", "contentParts", "_content"):  # fmt: skip
-        found = value.get(key)
-        if found not in (None, "", [], {}):
-            return found
+    if (found := pick(value, *_CONTENTS)) is not None:
+        return found
     if type(value.get("refusal")) is str:
         return value["refusal"]
     return as_dict(value.get("audio")).get("transcript")

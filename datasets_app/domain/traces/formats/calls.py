@@ -155,8 +155,8 @@ def _find_pair(value: dict[str, Any]) -> tuple[Any, Any]:
     if _is_reply(value):
         request = {key: value[key] for key in ("messages", "input", "instructions") if value.get(key)}
         return request or None, value
-    request = next((value[key] for key in _REQUESTS if value.get(key) not in (None, "", {}, [])), None)
-    reply = next((value[key] for key in _REPLIES if value.get(key) not in (None, "", {}, [])), None)
+    request = pick(value, *_REQUESTS)
+    reply = pick(value, *_REPLIES)
     if type(request) is dict and type(decode_json(request.get("body"))) is dict:  # as HTTP has it
         request = decode_json(request["body"])
     if request is None and "messages" in value:

@@ -199,10 +199,8 @@ def _read_events(value: dict[str, Any]) -> list[dict[str, Any]]:
 def _find_parent(value: dict[str, Any]) -> str:
     parent = pick(value, "parentSpanId", "parent_span_id", "parentSpanID", "parentId", "parent_id")
     if parent is None:
-        for reference in as_list(value.get("references")):
-            if as_dict(reference).get("refType") == "CHILD_OF":
-                parent = reference.get("spanID")
-                break
+        references = map(as_dict, as_list(value.get("references")))
+        parent = next((one.get("spanID") for one in references if one.get("refType") == "CHILD_OF"), None)
     return as_name(parent)
 
 

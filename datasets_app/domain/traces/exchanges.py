@@ -67,9 +67,7 @@ def read_input(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
     if _is_message(value):
         return system + read_messages(value), True
     history: Any = next((value[key] for key in HISTORIES if are_messages(decode_cut(value.get(key))[0])), [])
-    for key in _QUESTIONS:
-        if value.get(key) in (None, "", [], {}):
-            continue
+    for key in filter(value.get, _QUESTIONS):
         found, explicit = read_input(value[key], depth + 1)
         if found:
             return system + read_messages(history) + found, explicit or bool(history)
@@ -110,9 +108,7 @@ def read_output(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
             return read_messages(value[key], "assistant"), True
     if _is_message(value) or _has_tool_calls(value):
         return read_messages(value, "assistant"), True
-    for key in _ANSWERS:
-        if value.get(key) in (None, "", [], {}):
-            continue
+    for key in filter(value.get, _ANSWERS):
         found, explicit = read_output(value[key], depth + 1)
         if found:
             return found, explicit

@@ -9,6 +9,7 @@ import gzip
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -73,29 +74,22 @@ def _count_in(file: IO[bytes], is_match: IsMatch, budget: _Budget, depth: int) -
             return _count_in(unpacked, is_match, budget, depth + 1)  # type: ignore[arg-type]
     if head.startswith(b"PK\x03\x04"):
         with zipfile.ZipFile(file) as archive:
-            return sum(_count_member(archive, item, is_match, budget, depth) for item in archive.infolist())
+            members = [item for item in archive.infolist() if not item.is_dir()]
+            return sum(
+                _count_member(item.filename, archive.open(item), is_match, budget, depth) for item in members
+            )
     if is_tar(head):
         with tarfile.open(fileobj=file) as archive:
-            return sum(_count_tar_member(archive, item, is_match, budget, depth) for item in archive)
+            files = ((item.name, archive.extractfile(item) if item.isfile() else None) for item in archive)
+            return sum(_count_member(name, file, is_match, budget, depth) for name, file in files)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         file = codecs.EncodedFile(file, "utf-8", "utf-16", "replace")
     return _count_in_text(file, is_match, budget)
 
 
-def _count_member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, is_match: IsMatch, budget: _Budget, depth: int
-) -> int:
-    if member.is_dir():
-        return 0
-    with archive.open(member) as file:
-        return int(is_match(member.filename)) + _count_in(file, is_match, budget, depth + 1)
-
-
-def _count_tar_member(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, is_match: IsMatch, budget: _Budget, depth: int
-) -> int:
-    file = archive.extractfile(member) if member.isfile() else None
-    return int(is_match(member.name)) + (_count_in(file, is_match, budget, depth + 1) if file else 0)
+def _count_member(name: str, file: IO[bytes] | None, is_match: IsMatch, budget: _Budget, depth: int) -> int:
+    with file or nullcontext():
+        return int(is_match(name)) + (_count_in(file, is_match, budget, depth + 1) if file else 0)
 
 
 def _count_in_text(file: IO[bytes], is_match: IsMatch, budget: _Budget) -> int:

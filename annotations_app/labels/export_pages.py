@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from annotations_app.campaigns.pages_common import render_campaign_page, visible_campaign
-from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
+from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT, FORMATS
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
 from annotations_app.labels.parameters import LabelExportParameters
 from datasets_app.catalog import gates
@@ -30,15 +30,7 @@ ANSWER_SELECTIONS = [
         "Adjudicated: the adjudicated answers, else those of all annotators; open disagreements are omitted",
     ),
 ]
-FORMAT_LABELS = [
-    (DEFAULT_FORMAT, "Annotation JSONL, as Alignmenter reads it"),
-    ("csv", "CSV"),
-    ("parquet", "Parquet"),
-    ("labelstudio", "Label Studio"),
-    ("argilla", "Argilla"),
-    ("doccano", "doccano"),
-    ("prodigy", "Prodigy"),
-]
+FORMAT_LABELS = [(name, format.label) for name, format in FORMATS.items()]
 MAX_EXPORTS = 5
 
 

@@ -8,6 +8,9 @@ from datasets_app.domain.conversations.jsonl import encode_line
 
 
 class AnswerFormat(NamedTuple):
+    """``label`` is shown to people."""
+
+    label: str
     ending: str
     encode: Encoder
 
@@ -15,14 +18,16 @@ class AnswerFormat(NamedTuple):
 DEFAULT_FORMAT = "jsonl"
 FORMATS = {
     DEFAULT_FORMAT: AnswerFormat(
-        "jsonl", lambda decisions, notes: (encode_line(line) for one in decisions for line in one.lines)
+        "Annotation JSONL, as Alignmenter reads it",
+        "jsonl",
+        lambda decisions, notes: (encode_line(line) for one in decisions for line in one.lines),
     ),
-    "csv": AnswerFormat("csv", tables.encode_csv),
-    "parquet": AnswerFormat("parquet", tables.encode_parquet),
-    "labelstudio": AnswerFormat("labelstudio.json", label_studio.encode),
-    "argilla": AnswerFormat("argilla.jsonl", argilla.encode),
-    "doccano": AnswerFormat("doccano.jsonl", doccano.encode),
-    "prodigy": AnswerFormat("prodigy.jsonl", prodigy.encode),
+    "csv": AnswerFormat("CSV", "csv", tables.encode_csv),
+    "parquet": AnswerFormat("Parquet", "parquet", tables.encode_parquet),
+    "labelstudio": AnswerFormat("Label Studio", "labelstudio.json", label_studio.encode),
+    "argilla": AnswerFormat("Argilla", "argilla.jsonl", argilla.encode),
+    "doccano": AnswerFormat("doccano", "doccano.jsonl", doccano.encode),
+    "prodigy": AnswerFormat("Prodigy", "prodigy.jsonl", prodigy.encode),
 }
 TABLE = "table"
 # A record may look like those of several tools: the first decides.

@@ -18,51 +18,47 @@ from datasets_app.domain.traces.select_calls import select_calls
 Record = Span | Call | Conversation | LabeledText | Remark | LineError
 
 
-class Assembly:
-    """Reports what it reads and leaves out. With ``labeled_texts``, a labeled text becomes a conversation of
-    one reply, which names the place of the text."""
+def assemble(records: Iterable[Record], report: Report, *, labeled_texts: bool) -> Iterator[Conversation]:
+    """Conversations of the file come at once; those of calls once all of it has been read. Reports what it
+    reads and leaves out. With ``labeled_texts``, a labeled text becomes a conversation of one reply, which
+    names the place of the text."""
+    spans: Spool[Span] = Spool(Span)
+    calls: Spool[Call] = Spool(Call)
+    for record in records:
+        if type(record) is Conversation:
+            yield record
+        elif type(record) is Span:
+            spans.add(record.trace or f"\0{record.line}", record.start, record)
+        elif type(record) is Call:
+            _add_call(calls, record, report)
+        elif type(record) is LineError:
+            report.add_problem(record)
+        elif type(record) is LabeledText:
+            if labeled_texts:
+                yield _make_reply(record)
+            else:
+                report.left_out[reasons.NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
+        elif type(record) is Remark and record.total:
+            notes = report.remarks if record.what in reasons.REMEDIES else report.left_out
+            notes[record.what].add(record.line, count=record.total)
+    for group in spans.groups():
+        report.traces += 1
+        found, left_out = select_calls(group)
+        for reason, count in left_out.items():
+            report.left_out[reason].add(count=count)
+        for call in found:
+            _add_call(calls, call, report)
+    yield from _chain(_rebuild(calls))
 
-    def __init__(self, report: Report, *, labeled_texts: bool) -> None:
-        self.report, self.labeled_texts = report, labeled_texts
 
-    def assemble(self, records: Iterable[Record]) -> Iterator[Conversation]:
-        """Conversations of the file come at once; those of calls once all of it has been read."""
-        spans: Spool[Span] = Spool(Span)
-        calls: Spool[Call] = Spool(Call)
-        for record in records:
-            if type(record) is Conversation:
-                yield record
-            elif type(record) is Span:
-                spans.add(record.trace or f"\0{record.line}", record.start, record)
-            elif type(record) is Call:
-                self._add_call(calls, record)
-            elif type(record) is LineError:
-                self.report.add_problem(record)
-            elif type(record) is LabeledText:
-                if self.labeled_texts:
-                    yield _make_reply(record)
-                else:
-                    self.report.left_out[reasons.NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
-            elif type(record) is Remark and record.total:
-                notes = self.report.remarks if record.what in reasons.REMEDIES else self.report.left_out
-                notes[record.what].add(record.line, count=record.total)
-        for group in spans.groups():
-            self.report.traces += 1
-            found, left_out = select_calls(group)
-            for reason, count in left_out.items():
-                self.report.left_out[reason].add(count=count)
-            for call in found:
-                self._add_call(calls, call)
-        yield from _chain(_rebuild(calls))
-
-    def _add_call(self, calls: Spool[Call], call: Call) -> None:
-        self.report.calls += 1
-        if not call.separate and all(message.role in ("system", "assistant") for message in call.input):
-            self.report.remarks[reasons.NO_QUESTION].add(call.line)
-        if not call.output and (not call.input or call.input[-1].role != "assistant"):
-            self.report.remarks[reasons.NO_REPLY].add(call.line)
-        key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
-        calls.add(key, call.start, drop_answer(call))
+def _add_call(calls: Spool[Call], call: Call, report: Report) -> None:
+    report.calls += 1
+    if not call.separate and all(message.role in ("system", "assistant") for message in call.input):
+        report.remarks[reasons.NO_QUESTION].add(call.line)
+    if not call.output and (not call.input or call.input[-1].role != "assistant"):
+        report.remarks[reasons.NO_REPLY].add(call.line)
+    key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
+    calls.add(key, call.start, drop_answer(call))
 
 
 def _make_reply(record: LabeledText) -> Conversation:

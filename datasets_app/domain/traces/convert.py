@@ -13,7 +13,7 @@ from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBy
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import alignmenter_runs, reasons, table_columns
-from datasets_app.domain.traces.assemble import Assembly, Record
+from datasets_app.domain.traces.assemble import Record, assemble
 from datasets_app.domain.traces.attached import count_files, find_texts, list_unread
 from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
 from datasets_app.domain.traces.containers import Source, open_source, read_chosen_lines
@@ -118,7 +118,6 @@ class Conversion:
             yield from self._read_turns(on_bytes)
             return
         report = self.report
-        assembly = Assembly(report, labeled_texts=self.options.labeled_texts)
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
@@ -127,7 +126,8 @@ class Conversion:
                 raise UnreadableFile("is no CSV table, so it can't have lines in another encoding than UTF-8")
             source.note = lambda what, line: report.remarks[what].add(line)
             report.place = "record" if source.files else _PLACES.get(source.layout, "line")
-            for conversation in _explain_surprises(assembly.assemble(self._read(source)), report):
+            found = assemble(self._read(source), report, labeled_texts=self.options.labeled_texts)
+            for conversation in _explain_surprises(found, report):
                 turns = self._make_turns(conversation, used, copies)
                 session_id = turns[0].session_id if turns else None
                 for problem in self._sides.list_problems(conversation.line, session_id):

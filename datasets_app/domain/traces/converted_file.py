@@ -65,9 +65,8 @@ class ConvertedFile(ConversationFile):
     """The turns are kept in a temporary file; lines of findings are those of the original."""
 
     def __init__(
-        self, path: Path, *, format: str, limits: Limits = DEFAULT_LIMITS, name: str = "",
-        options: ConvertOptions = ConvertOptions(),  # noqa: B008
-    ) -> None:  # fmt: skip
+        self, path: Path, *, format: str, limits: Limits, name: str, options: ConvertOptions
+    ) -> None:
         if path.is_dir():  # of a dataset, which has no bytes of its own
             self.path, self.limits, self.name = path, limits, name or path.name
             self.bytes_total, self._scan = 0, None

@@ -30,6 +30,7 @@ _CONVERSATION = (
     "session_id sessionId conversationsThreadId ticket_id conversationId conversation_id conversation_sid "
     "chatId sender_id"
 ).split()
+_BODIES = ("body_text", "stripped_text", "body_html")
 _SYSTEM_EVENTS = ("systemEventMessage", "lineitem", "forwardparent", "forwardchild")
 
 
@@ -59,29 +60,15 @@ def _one(who: str | None, text: Any) -> list[Event] | None:
 
 
 def _make_reader(
-    key: str, user: tuple[Any, ...], assistant: tuple[Any, ...], text: str, other: str | None = None
+    key: str, user: tuple[Any, ...], assistant: tuple[Any, ...], *texts: str, other: str | None = None
 ) -> Read:
-    """Where the value under ``key`` says whose the ``text`` is, or else it is of an ``other``."""
-    return lambda item: _one(_side(item[key], user, assistant) or other, item[text])
-
-
-def _choose_side(flag: Any, if_true: str, if_false: str) -> str:
-    return if_true if flag is True else if_false if flag is False else NOBODY
-
-
-def _read_front(item: dict[str, Any]) -> list[Event] | None:
-    return _one(_choose_side(item["is_inbound"], USER, ASSISTANT), item.get("text") or item.get("body"))
+    """Where the value under ``key`` says whose the first of ``texts`` is, or else it is of an ``other``."""
+    return lambda item: _one(_side(item[key], user, assistant) or other, pick(item, *texts))
 
 
 def _read_hubspot(item: dict[str, Any]) -> list[Event] | None:
     who = _side(item.get("direction"), ("INCOMING",), ("OUTGOING",)) or OTHER
     return _one(NOTE if item.get("type") == "COMMENT" else who, item.get("text"))
-
-
-def _read_gorgias(item: dict[str, Any]) -> list[Event] | None:
-    who = _choose_side(item["from_agent"], ASSISTANT, USER)
-    text = item.get("body_text") or item.get("stripped_text") or item.get("body_html")
-    return _one(who, text)
 
 
 def _read_help_scout(item: dict[str, Any]) -> list[Event] | None:
@@ -185,9 +172,8 @@ def _read_teams(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_tavern(item: dict[str, Any]) -> list[Event] | None:
-    return _one(
-        OTHER if item.get("is_system") else _choose_side(item["is_user"], USER, ASSISTANT), item["mes"]
-    )
+    who = _side(item["is_user"], (True,), (False,)) or NOBODY
+    return _one(OTHER if item.get("is_system") else who, item["mes"])
 
 
 def _read_grok(item: dict[str, Any]) -> list[Event] | None:
@@ -202,15 +188,17 @@ def _read_twilio(item: dict[str, Any]) -> list[Event] | None:
 
 _SHAPES = (
     Shape(("from", "content", "session_id"), _make_reader("from", ("user",), ("operator",), "content")),
-    Shape(("is_inbound", "body"), _read_front),
+    Shape(
+        ("is_inbound", "body"), _make_reader("is_inbound", (True,), (False,), "text", "body", other=NOBODY)
+    ),
     Shape(("conversationsThreadId", "type"), _read_hubspot),
-    Shape(("from_agent",), _read_gorgias),
+    Shape(("from_agent",), _make_reader("from_agent", (False,), (True,), *_BODIES, other=NOBODY)),
     Shape(("createdBy", "body", "type"), _read_help_scout),
     Shape(("author", "body", "conversationId"), _read_drift),
     Shape(("author_id", "visibility", "type"), _read_live_chat),
     Shape(
         ("message_type", "content", "private"),
-        _make_reader("message_type", (0, "incoming"), (1, 3, "outgoing", "template"), "content", OTHER),
+        _make_reader("message_type", (0, "incoming"), (1, 3, "outgoing", "template"), "content", other=OTHER),
     ),
     Shape(("event",), _read_rasa),
     Shape(("queryResult",), _read_dialogflow),

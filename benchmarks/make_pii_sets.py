@@ -17,6 +17,7 @@ Where a brand's file has whole conversations, a row has its "session" and its "r
 import argparse
 import json
 import random
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,8 @@ def make_rows(
     for slot in slots:
         having = [template for template in templates if has_slot(template, slot)]
         if not having:
-            raise ValueError(f"no template has <{slot}>")
+            print(f"no template has <{slot}> yet: the set is without it", file=sys.stderr)
+            continue
         choose.shuffle(having)
         for number in range(max(ROWS_BY_SLOT[slot], len(having))):
             yield render_row(having[number % len(having)], choose, words)

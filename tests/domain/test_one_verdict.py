@@ -70,6 +70,33 @@ def test_what_a_scrub_has_verified_passes_the_checks(language: str) -> None:
     ]
 
 
+def test_what_only_a_key_tells_is_found_through_each_door() -> None:
+    told = {
+        "user_name": "jdoe",
+        "customerId": 12,
+        "ip": "10.1",
+        "api_key": "xyz",
+        "tel": "12345",
+        "iban": "mine",
+    }
+    others = {"address": "required", "wallet": "empty", "max_tokens": 512, "model": "claude-3-opus"}
+    turn = TurnRecord("s", 1, "user", "hi", ["lang:en"], metadata=told | others)
+    scrubber = Scrubber(Policy(), key=b"k" * 32)
+    found = {finding.field.removeprefix("metadata.") for finding in run_checks([turn], PERSONAL_DATA_CHECKS)}
+    remaining = {
+        value.field.removeprefix("metadata.") for value in scrubber.find_remaining([SessionInput([turn])])
+    }
+    [scrubbed] = scrubber.scrub([SessionInput([turn])])
+    metadata = scrubbed.turns[0].metadata or {}
+    assert (
+        found
+        == remaining
+        == {key for key, value in metadata.items() if value != turn.metadata[key]}
+        == set(told)
+    )
+    assert not scrubber.count_remaining([SessionInput(scrubbed.turns)])
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_checks_find_what_a_verification_finds(language: str) -> None:
     turns = make_turns(list(dict.fromkeys(read_texts(language))))

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import HOLE, Match
-from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_kind_by_key, get_owner_key
+from datasets_app.domain.pii.keys import (
+    PLACE_OF_ADDRESS,
+    find_place_keys,
+    get_kind_by_key,
+    get_owner_key,
+    parse_tag_kind,
+)
 from datasets_app.domain.pii.session_ids import places_of
 
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
@@ -75,6 +81,16 @@ class Piece:
                 at = span.end
             self._view = "".join((*parts, self.text[at:]))
         return self._view
+
+    def match_by_key(self) -> Iterator[Match]:
+        """The whole value, if its key tells the class, which may be :data:`policy.ID`."""
+        view, place, start = self.get_view(), self.place, 0
+        if place.field.startswith("tags["):
+            kind, start = parse_tag_kind(view) or (None, 0)
+        else:
+            kind = None if place.is_key or place.field == "text" else get_kind_by_key(place.key, self.text)
+        if kind and any(map(str.isalnum, view[start:])):
+            yield Match(kind, start, len(view))
 
     def overlaps_removed(self, start: int, end: int) -> bool:
         return any(span.start < end and start < span.end for span in self.spans)

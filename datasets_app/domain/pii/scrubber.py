@@ -92,9 +92,10 @@ class Scrubber:
         for number, work in enumerate(works):
             for (turn_index, piece), matches in zip(work.iterate_places(), found, strict=False):
                 view, is_persona = piece.get_view(), piece.place in PERSONA_PLACES
+                told = (match for match in piece.match_by_key() if match.kind in self.kinds - {NAME})
                 rest = (
                     match
-                    for match in matches
+                    for match in (*matches, *told)
                     if not (is_persona and match.kind == HANDLE) and not self.allowed.is_allowed(view, match)
                 )
                 for span in piece.map_matches(merge_values(rest)):

@@ -10,7 +10,6 @@ from datasets_app.domain.pii import context
 from datasets_app.domain.pii.allowed_values import AllowedValues
 from datasets_app.domain.pii.detector import HANDLE, NAME, Match, merge_matches
 from datasets_app.domain.pii.kept_names import IsPerson
-from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.pieces import (
     PERSONA_PLACES,
     TEXT_PLACE,
@@ -142,9 +141,7 @@ class SessionScrub:
                 piece.remove_spans(list(piece.map_matches([whole])))
 
     def _collect_matches(self, piece: Piece) -> list[Match]:
-        matches = list(piece.matches or ())
-        if piece.place.field != "text":
-            matches += self._match_by_key(piece)
+        matches = [*(piece.matches or ()), *self._match_by_key(piece)]
         return self._drop_allowed(piece, matches) if matches else matches
 
     def _drop_allowed(
@@ -159,19 +156,10 @@ class SessionScrub:
         return kept
 
     def _match_by_key(self, piece: Piece) -> Iterator[Match]:
-        """The whole value, if its key tells the class."""
-        view, place, start = piece.get_view(), piece.place, 0
-        if place.field.startswith("tags["):
-            kind, start = parse_tag_kind(view) or (None, 0)
-        else:
-            kind = None if place.is_key else get_kind_by_key(place.key, piece.text)
-        # An id identifies a person as a name does.
-        if (
-            kind
-            and (NAME if kind == ID else kind) in self.rules.kinds
-            and any(map(str.isalnum, view[start:]))
-        ):
-            yield Match(kind, start, len(view))
+        """The whole value, if its key tells the class. An id identifies a person as a name does."""
+        for match in piece.match_by_key():
+            if (NAME if match.kind == ID else match.kind) in self.rules.kinds:
+                yield match
 
     def list_replies(self) -> Iterator[tuple[str, str]]:
         """Each question, and the short reply that the other side gives to it."""

@@ -128,7 +128,7 @@ class PersonalDataSearch:
         pieces = [_make_piece(item) for item in strings]
         inputs = [make_input(piece.place, piece.get_view(), piece.is_prose) for piece in pieces]
         by_string = [
-            list(piece.map_matches(self._select(piece, found)))
+            list(piece.map_matches(self._select(piece, [*found, *self._match_by_key(piece)])))
             for piece, found in zip(pieces, self._detection.find_many(inputs), strict=True)
         ]
         # Paths of findings must not show a key that is personal itself.
@@ -139,6 +139,10 @@ class PersonalDataSearch:
             [self._make_finding(item, span, hidden) for span in found if span.kind in self._checks]
             for item, found in zip(strings, by_string, strict=True)
         ]
+
+    def _match_by_key(self, piece: Piece) -> Iterator[Match]:
+        """The whole value, if its key tells a class that is no name."""
+        return (match for match in piece.match_by_key() if match.kind in self._checks and match.kind != NAME)
 
     def _select(self, piece: Piece, found: list[Match]) -> list[Match]:
         """The values among ``found``: without what is exempt, and names in fields for names."""

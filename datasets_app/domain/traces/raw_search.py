@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.domain.conversations.jsonl import unescape_json
-from datasets_app.domain.conversations.lines import OTHER_FILE_TYPES, Limits, UnreadableFile, is_tar
+from datasets_app.domain.conversations.lines import (
+    GZIP_MAGIC,
+    OTHER_FILE_TYPES,
+    Limits,
+    UnreadableFile,
+    is_tar,
+)
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.arrow_tables import read_arrow
 from datasets_app.domain.traces.containers import ARCHIVE_ERRORS
@@ -23,8 +29,9 @@ BLOCK_BYTES = 1 << 20
 # Longer than any word that is searched for, in four bytes a character.
 OVERLAP_BYTES = 4096
 MAX_DEPTH = 3  # archives within archives
-# Zip archives are unpacked. The last begins like this if the program compress has written it.
-_NOT_TEXT = (*(magic for magic in OTHER_FILE_TYPES if magic[:2] != b"PK"), b"\x1f\x9d")
+# Zip and gzip files are unpacked. The last begins like this if the program compress has written it.
+_PACKED = (b"PK", GZIP_MAGIC)
+_NOT_TEXT = (*(magic for magic in OTHER_FILE_TYPES if not magic.startswith(_PACKED)), b"\x1f\x9d")
 
 IsMatch = Callable[[Any], bool]
 

@@ -241,3 +241,19 @@ def test_a_date_goes_whole(text: str) -> None:
     scrubbed = Scrubber(Policy(kinds=("DATE_OF_BIRTH",)), key=b"k" * 32).scrub_text(text)
     assert "1976" not in scrubbed
     assert "03" not in scrubbed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "សួស្តី ខ្ញុំឈ្មោះ សុខា ហើយខ្ញុំត្រូវការជំនួយ",
+        "ສະບາຍດີ ຂ້ອຍຊື່ ສົມພອນ",
+        "မင်္ဂလာပါ ကျွန်တော့်နာမည် အောင်ကျော်",
+        "ሰላም ስሜ አበበ ነው እርዳታ እፈልጋለሁ",
+        "નમસ્તે મારું નામ રાજેશ છે",
+    ],
+)
+def test_words_in_a_script_that_it_never_learned_stay_but_for_forms(text: str) -> None:
+    session = SessionInput([TurnRecord("s", 1, "user", f"{text} jane.roe@example.com", [])])
+    [scrubbed] = Scrubber(Policy(), key=b"k" * 32).scrub([session])
+    assert scrubbed.turns[0].text == f"{text} [EMAIL]"

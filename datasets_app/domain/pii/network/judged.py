@@ -15,6 +15,7 @@ from datasets_app.domain.pii.detector import (
     RECALL,
     Match,
 )
+from datasets_app.domain.pii.network.learned import read_unknown_script
 from datasets_app.domain.pii.network.runtime import CLASSES, IsWanted, Reading, load_network
 from datasets_app.domain.pii.network.words import Word, is_placeholder
 
@@ -229,6 +230,9 @@ def _has_letter_or_digit(word: Word) -> bool:
 
 
 def _may_be_part(word: Word, item: _Class) -> bool:
+    """Whether the network can know it: of letters that it never learned its probabilities say nothing."""
+    if word.text[0].isalpha() and read_unknown_script(word.text[0]):
+        return False
     if item.kind != NAME:
         return "://" not in word.text
     return not any(sign.isdigit() or sign in "@_/" for sign in word.text)

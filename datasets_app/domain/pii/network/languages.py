@@ -1,6 +1,5 @@
 """In which languages names were looked for, and how many a scrub leaves in each, as far as was measured."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import PREFERENCES
-from datasets_app.domain.pii.network.learned import NAMES
+from datasets_app.domain.pii.network.learned import NAMES, read_unknown_script
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.wording import format_count
 
@@ -18,12 +17,6 @@ _CHARACTERS_READ = 600  # of a conversation; more tell its language no better
 _MAX_NAMED = 8
 # More turns than that in languages in which nothing was measured, and a dataset isn't simply verified.
 _MAX_UNMEASURED_SHARE = 0.01
-# Unicode's words for the letters of the languages that the network has learned.
-_LETTERS_KNOWN = frozenset(
-    "LATIN CYRILLIC GREEK ARABIC HEBREW DEVANAGARI BENGALI TAMIL TELUGU THAI GEORGIAN ARMENIAN CJK HIRAGANA"
-    " KATAKANA HANGUL HALFWIDTH FULLWIDTH MODIFIER FEMININE MASCULINE MICRO KATAKANA-HIRAGANA MATHEMATICAL"
-    " DOUBLE-STRUCK SCRIPT BLACK-LETTER INFORMATION IDEOGRAPHIC VULGAR".split()
-)
 
 
 class Measured(NamedTuple):
@@ -92,14 +85,8 @@ def _find_unknown_script(text: str) -> str:
     """The script of more than half of the letters, if the network has never learned it: "Amharic" is written
     in "Ethiopic"."""
     letters = [character for character in text if character.isalpha()]
-    foreign = Counter(script for letter in letters if (script := _read_unknown_script(letter)))
+    foreign = Counter(script for letter in letters if (script := read_unknown_script(letter)))
     return max(foreign, key=lambda script: foreign[script]) if 2 * foreign.total() > len(letters) else ""
-
-
-@cache
-def _read_unknown_script(letter: str) -> str:
-    script = unicodedata.name(letter, "").partition(" ")[0]
-    return "" if letter.isascii() or not script or script in _LETTERS_KNOWN else script.title()
 
 
 def describe_unmeasured(turns_by_language: Mapping[str, int], turns: int) -> str:

@@ -1,4 +1,7 @@
-"""The languages that the network has learned, by their codes (ISO 639-1)."""
+"""The languages that the network has learned, by their codes (ISO 639-1), and their letters."""
+
+import unicodedata
+from functools import cache
 
 # In the order of the columns that the weights have for them: a further one is appended.
 NAMES = dict(
@@ -13,3 +16,16 @@ NAMES = dict(
         " te:Telugu th:Thai tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese"
     ).split()
 )
+# Unicode's words for the letters of these languages.
+_LETTERS_KNOWN = frozenset(
+    "LATIN CYRILLIC GREEK ARABIC HEBREW DEVANAGARI BENGALI TAMIL TELUGU THAI GEORGIAN ARMENIAN CJK HIRAGANA"
+    " KATAKANA HANGUL HALFWIDTH FULLWIDTH MODIFIER FEMININE MASCULINE MICRO KATAKANA-HIRAGANA MATHEMATICAL"
+    " DOUBLE-STRUCK SCRIPT BLACK-LETTER INFORMATION IDEOGRAPHIC VULGAR".split()
+)
+
+
+@cache
+def read_unknown_script(letter: str) -> str:
+    """The script of a letter that the network has never learned: "Ethiopic"; empty for any other sign."""
+    script = unicodedata.name(letter, "").partition(" ")[0]
+    return "" if letter.isascii() or not script or script in _LETTERS_KNOWN else script.title()

@@ -67,11 +67,11 @@ class PersonFileOut(Schema):
 
 
 class PersonOut(Schema):
-    """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
-    `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` can't
-    be opened by you and were not searched; it is 0 for a token that is limited to datasets. `files` of jobs
-    are erased as a whole; `unsearched_files` can't be read, or not by you. `imported_file_names` name the
-    person, by dataset, and are erased."""
+    """`sessions` is of all datasets and versions but those `not_searched`: you may not read their raw text,
+    or the file of a version is missing or was changed. `waiting_spans` wait to become sessions, by dataset,
+    and are erased with them. `other_datasets` can't be opened by you and were not searched; it is 0 for a
+    token that is limited to datasets. `files` of jobs are erased as a whole; `unsearched_files` can't be
+    read, or not by you. `imported_file_names` name the person, by dataset, and are erased."""
 
     sessions: int
     datasets: list[PersonMatchesOut]
@@ -95,7 +95,7 @@ def find_person(request: Any, person: PersonIn) -> Any:
         "other_datasets": found.hidden,
         "files": found.files,
         "unsearched_files": found.unsearched_files,
-        "not_searched": found.not_searched,
+        "not_searched": found.not_searched + found.unread,
         "imported_file_names": {name: len(keys) for name, keys in found.imports.items()},
     }
 

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404
 
 from datasets_app.catalog import raw_access
 from datasets_app.core.deletion_summary import format_counts
+from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -67,10 +68,15 @@ def _find_copies(request: HttpRequest, session: Session) -> list[Any]:
 def _erasure_context(session: Session, copies: list[Any]) -> dict[str, Any]:
     releases = Release.objects.filter(dataset=session.dataset_id, destroyed_at=None)
     too_many = sum(release.turn_count for release in releases) > MAX_TURNS_SEARCHED
-    preview = preview_erasure(session, include_releases=not too_many)
+    try:
+        preview = preview_erasure(session, include_releases=not too_many)
+        described = _describe_releases(preview["releases"], len(releases) if too_many else 0)
+    except UserError as error:  # the file of a release is missing or was changed
+        preview = preview_erasure(session, include_releases=False)
+        described = f"{error} Nothing is erased until it is restored."
     return {
         "contents": format_counts({key: value for key, value in preview.items() if type(value) is int}),
-        "releases": _describe_releases(preview["releases"], len(releases) if too_many else 0),
+        "releases": described,
         "handed_out": preview["handed_out"],
         "copies": copies,
     }

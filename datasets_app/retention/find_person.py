@@ -65,7 +65,7 @@ class FoundPerson(NamedTuple):
     of jobs, such as uploads, that name the person, and ``unsearched_files`` how many were not searched.
     ``not_searched``: the datasets, and versions, whose raw text the searching person may not read.
     ``imports``: keys of imported files by dataset, of which nothing but the name is left, which names the
-    person.
+    person. ``unread``: versions whose file is missing or was changed.
     """
 
     sessions: list[PersonMatch]
@@ -75,6 +75,7 @@ class FoundPerson(NamedTuple):
     unsearched_files: int
     not_searched: list[str]
     imports: dict[str, list[int]]
+    unread: list[str]
 
     def __bool__(self) -> bool:
         """Whether there is something to erase."""
@@ -83,10 +84,17 @@ class FoundPerson(NamedTuple):
     @property
     def gap(self) -> str:
         """What the matches say nothing about; empty if everything was searched."""
-        if not self.not_searched:
-            return ""
-        names = ", ".join([*self.not_searched, "received spans"])
-        return f"Not searched, because you don't have access to raw text: {names}."
+        parts = []
+        if self.not_searched:
+            names = ", ".join([*self.not_searched, "received spans"])
+            parts.append(f"Not searched, because you don't have access to raw text: {names}.")
+        if self.unread:
+            names = ", ".join(self.unread)
+            parts.append(
+                f"Not searched, because the file is missing or was changed: {names}. Restore it and search"
+                " again."
+            )
+        return " ".join(parts)
 
     def first_dataset(self) -> tuple[Dataset | None, str]:
         """That of the job which erases; spans may wait for a dataset that doesn't exist yet."""
@@ -140,20 +148,28 @@ def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -
     not_searched = sorted(datasets.filter(pk__in=withheld).values_list("name", flat=True))
     datasets = datasets.exclude(pk__in=withheld)
     versions, others = split_versions(datasets, user)
-    not_searched += [f"{version.dataset.name} {version.version}" for version in others]
     turns = sum(datasets.values_list("turn_count", flat=True)) + sum(one.turn_count for one in versions)
     if user is not None and turns > MAX_TURNS_SEARCHED:
         raise UserError(
             f"The datasets and their versions have {turns:,} turns. Use the command erase_person for so many."
         )
-    found = find_person(value, datasets, versions)
-    waiting: dict[str, list[int]] = {}
     names_person = _match_words(_list_needles(value))
+    released, unread = search_versions(versions, names_person)
+    not_searched += map(_name_version, others)
+    found = find_person(value, datasets, released)
+    waiting: dict[str, list[int]] = {}
     for name, key in search_received(sources, names_person):
         waiting.setdefault(name, []).append(key)
     files = _search_files(names_person, user)
     imports = _search_imports(datasets, names_person)
-    return FoundPerson(found, waiting, hidden, files.matches, files.unsearched, not_searched, imports)
+    unread_names = list(map(_name_version, unread))
+    return FoundPerson(
+        found, waiting, hidden, files.matches, files.unsearched, not_searched, imports, unread_names
+    )
+
+
+def _name_version(version: Release) -> str:
+    return f"{version.dataset.name} {version.version}"
 
 
 def _search_imports(datasets: QuerySet[Dataset], names_person: Callable[[Any], bool]) -> dict[str, list[int]]:
@@ -219,18 +235,18 @@ def _list_needles(value: str) -> _Needles:
 
 
 def find_person(
-    value: str, datasets: QuerySet[Dataset] | None = None, versions: Iterable[Release] = ()
+    value: str, datasets: QuerySet[Dataset] | None = None, in_versions: Iterable[Session] = ()
 ) -> list[PersonMatch]:
     """The sessions, in the order of datasets and sessions, then test cases that were made of them, and the
-    same in other versions, that don't name the person. A session may name the person only in one of the
-    ``versions`` of its dataset. ``value`` counts as whole words in any case, and also
+    same in other versions, that don't name the person. Sessions ``in_versions`` name the person in a
+    version of their dataset, once for each. ``value`` counts as whole words in any case, and also
     as the hash that a scrub made of it. Raises UserError for what would be found everywhere."""
     needles = _list_needles(value)
     names_person = _match_words(needles)
     searched = Dataset.objects.all() if datasets is None else datasets
     found = []
     released: dict[int, Counter[int]] = {}
-    for match in search_versions(versions, names_person):
+    for match in in_versions:
         released.setdefault(match.dataset_id, Counter())[match.pk] += 1
     for dataset in searched.order_by("pk"):
         places = {

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from datasets_app.catalog import raw_access
+from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.models import Dataset, Release, Session
@@ -21,16 +22,25 @@ def split_versions(datasets: QuerySet[Dataset], user: Any) -> tuple[list[Release
     return readable, [one for one in found if one not in readable]
 
 
-def search_versions(versions: Iterable[Release], names_person: Callable[[Any], bool]) -> Iterable[Session]:
-    """The sessions as they are in their dataset, which may have hashed their ids."""
+def search_versions(
+    versions: Iterable[Release], names_person: Callable[[Any], bool]
+) -> tuple[list[Session], list[Release]]:
+    """(the sessions as they are in their dataset, which may have hashed their ids; versions whose file is
+    missing or was changed)."""
+    found: list[Session] = []
+    unread: list[Release] = []
     for version in versions:
-        turns = (parse_turn(0, line) for line in read_release_lines(version))
-        ids = {
-            turn.session_id
-            for turn in turns
-            if isinstance(turn, TurnRecord) and names_person(_list_said(turn))
-        }
-        yield from find_same([version.dataset_id], sorted(ids))
+        try:
+            found += find_same([version.dataset_id], _search(version, names_person))
+        except UserError:
+            unread.append(version)
+    return found, unread
+
+
+def _search(version: Release, names_person: Callable[[Any], bool]) -> list[str]:
+    turns = (parse_turn(0, line) for line in read_release_lines(version))
+    named = (turn for turn in turns if isinstance(turn, TurnRecord) and names_person(_list_said(turn)))
+    return sorted({turn.session_id for turn in named})
 
 
 def _list_said(turn: TurnRecord) -> list[Any]:

@@ -367,3 +367,16 @@ def test_a_version_is_searched_only_for_people_who_may_read_it(tmp_path: Path) -
     officer.groups.get().permissions.remove(Permission.objects.get(codename="read_raw"))
     found = find_everywhere("Theodora Fontane", User.objects.get(pk=officer.pk))
     assert (found.sessions, found.not_searched) == ([], [f"support {release.version}"])
+
+
+def test_a_version_whose_file_was_changed_is_named_and_hides_nothing_else(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_session("s1", text="Ask Theodora Fontane."))
+    release = released(stored, tmp_path)
+    data = release.files.get(kind="data")
+    Path(data.file.path).write_bytes(b"no such bytes")
+    found = find_everywhere("Theodora Fontane")
+    assert [match.session.session_id for match in found.sessions] == ["s1"]
+    assert found.describe_rest() == [
+        "Not searched, because the file is missing or was changed: support "
+        f"{release.version}. Restore it and search again."
+    ]

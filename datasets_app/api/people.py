@@ -67,7 +67,7 @@ class PersonFileOut(Schema):
 
 
 class PersonOut(Schema):
-    """`sessions` is of all datasets and versions but those `not_searched`: you may not read their raw text,
+    """`sessions` is of all datasets and versions but those `not_searched`: their raw text isn't for you,
     or the file of a version is missing or was changed. `waiting_spans` wait to become sessions, by dataset,
     and are erased with them. `other_datasets` can't be opened by you and were not searched; it is 0 for a
     token that is limited to datasets. `files` of jobs are erased as a whole; `unsearched_files` can't be

@@ -10,7 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from datasets_app.domain.traces import describe, records
+from datasets_app.domain.traces import describe, reasons, records
 from datasets_app.importing import preview as module
 from datasets_app.importing.parameters import ImportParameters
 from datasets_app.importing.preview import MAX_LINES_READ, preview_upload
@@ -76,7 +76,7 @@ def test_a_session_that_goes_on_below_the_lines_looked_at_is_not_judged() -> Non
 
 
 def test_a_file_without_a_single_turn_is_not_detected() -> None:
-    assert "No conversations found" in preview(b"just\nsome\nnotes\n").error
+    assert "has no JSON, and is in no format" in preview(b"just\nsome\nnotes\n").error
 
 
 def test_labels_without_their_conversations_are_told_apart() -> None:
@@ -90,20 +90,17 @@ def test_labels_without_their_conversations_are_told_apart() -> None:
 
 def test_every_reason_has_its_singular() -> None:
     folder = Path(describe.__file__).parent
-    sources = [path.read_text() for path in folder.rglob("*.py") if path.name != "describe.py"]
-    reasons = {
-        reason for text in sources for reason in re.findall(r'^[A-Z_]+ = "([a-z-]+ [a-z -]+)"$', text, re.M)
+    written = {
+        reason
+        for path in folder.rglob("*.py")
+        for reason in re.findall(r'^[A-Z_]+ = "([a-z-]+ [a-z -]+)"$', path.read_text(), re.M)
     }
-    reasons |= {reason for text in sources for reason in re.findall(r'Remark\("([^"]+)"', text)}
-    reasons |= {
-        text
-        for name, text in vars(records).items()
-        if name.isupper() and name[0] != "_" and type(text) is str and " " in text
-    }
-    # What is listed in place of a role, and what is an error.
-    reasons -= {records.NO_ROLE, records.BOOLEAN_ID, records.UNREADABLE_ID}
-    assert len(reasons) > 12
-    assert reasons - records.SINGULARS.keys() == set()
+    # What is listed in place of a role.
+    assert written - reasons.SINGULARS.keys() == {records.NO_ROLE}
+    assert len(reasons.SINGULARS) > 50
+    for several, one in reasons.SINGULARS.items():
+        assert one != several
+        assert not set("{|}") & set(one + several), several
 
 
 def test_the_end_of_a_large_table_is_not_taken_for_a_row_that_is_cut_off(

@@ -135,7 +135,7 @@ def test_standard_input_is_read_as_a_file_would_be(flawed: Path):
 @pytest.mark.parametrize("lines_read", [1, 2, 3, 500])
 def test_a_reader_that_stops_early_ends_it_quietly_but_never_as_clean(tmp_path: Path, lines_read: int):
     # The first two lines are warnings: stopped there, no error has been seen yet.
-    bad = factories.write_jsonl(tmp_path / "bad.jsonl", ['{"session_id": 1}' for _ in range(20_000)])
+    bad = factories.write_jsonl(tmp_path / "bad.jsonl", [{"session_id": 1}] * 20_000)
     process = preloaded.Popen(
         *("validate_dataset", bad, "--limit", "0"),
         cwd=PROJECT,

@@ -76,7 +76,7 @@ def test_a_session_that_goes_on_below_the_lines_looked_at_is_not_judged() -> Non
 
 
 def test_a_file_without_a_single_turn_is_not_detected() -> None:
-    assert "has no JSON, and is in no format" in preview(b"just\nsome\nnotes\n").error
+    assert "has no JSON objects, and is in no format" in preview(b"just\nsome\nnotes\n").error
 
 
 def test_labels_without_their_conversations_are_told_apart() -> None:

@@ -890,7 +890,7 @@ def test_a_conversation_of_nothing_but_unknown_roles_is_counted_once(tmp_path: P
         ("- role: user\n  text: Hi\n- role: assistant\n  text: Hello\n", "YAML"),
         ("1\n00:00:01,000 --> 00:00:04,000\nHi\n", "subtitles"),
         ("<chat><user>Hi</user></chat>\n", "XML"),
-        ("Hi\n\nHello\n", "has no JSON"),
+        ("Hi\n\nHello\n", "has no JSON objects"),
     ],
 )
 @pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])

@@ -84,7 +84,7 @@ def open_file(path: Path) -> IO[bytes]:
 def describe_text(head: str) -> str:
     """What a text seems to be in which no line is JSON, and what to do with it."""
     kind = next((kind for pattern, kind in OTHER_TEXTS.items() if pattern.match(head.lstrip())), "")
-    return f"looks like {kind}" if kind else "has no JSON, and is in no format of docs/formats.md"
+    return f"looks like {kind}" if kind else "has no JSON objects, and is in no format of docs/formats.md"
 
 
 def is_tar(head: bytes) -> bool:

@@ -30,6 +30,7 @@ def find_values(text: str) -> list[str]:
         ("my passport number is A1234567, thanks", "A1234567"),
         ("Passport: 533380006 expires 2031-01-01", "533380006"),
         ("here is the passport you asked for:\nv69761509", "v69761509"),
+        ("the passport on my account is BA7801208 and it says invalid", "BA7801208"),
         ('{"passport_no": "71CV70101"}', "71CV70101"),
         ("<td>Reisepassnummer</td><td>C01X00T47</td>", "C01X00T47"),
         ("mi dni es 12.345.678-Z", "12.345.678-Z"),
@@ -66,6 +67,8 @@ def find_values(text: str) -> list[str]:
         ("the imei is 490154203237518", "490154203237518"),
         ("medical record number 00482913", "00482913"),
         ("tax id: 24-1780049", "24-1780049"),
+        ("it won't take my license number on the site. I typed D1234567 twice", "D1234567"),
+        ("tax number for the policy holder: 24-1780049", "24-1780049"),
         ("Meine Ausweisnummer ist LFM91ZXPV2.", "LFM91ZXPV2"),
         # without a word: forms of their own, whose check digits agree
         ("use RSSMRA85T10A562S please", "RSSMRA85T10A562S"),
@@ -88,15 +91,12 @@ def test_a_number_is_found_whole(text: str, value: str) -> None:
     ("text", "value"),
     [
         ("A1234567 is my passport", "A1234567"),
-        ("the passport on my account is BA7801208 and it says invalid", "BA7801208"),
-        ("tax number for the policy holder: 24-1780049", "24-1780049"),
-        ("it won't take my license number on the site. I typed D1234567 twice", "D1234567"),
         ("U61141844 - that's my passport", "U61141844"),
         ("2123 45670 1\nMedicare number", "2123 45670 1"),
         ("use 2123 45670 1, my Medicare number", "2123 45670 1"),
     ],
 )
-def test_a_number_before_its_word_or_far_behind_it_is_read_by_the_network(text: str, value: str) -> None:
+def test_a_number_before_its_word_is_read_by_the_network(text: str, value: str) -> None:
     assert [text[match.start : match.end] for match in detection.find_values(text)] == [value]
 
 

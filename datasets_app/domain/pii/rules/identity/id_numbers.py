@@ -1,9 +1,9 @@
 """Numbers of identity documents, tax, licenses, health and vehicles, of some fifty countries.
 
-A number counts behind a word that announces it if it looks like one, mistyped ones too, and only signs and
-words such as "number" and "is" stand between. Without such a word only forms count that nothing else has.
-Further away, and before its word, a number is for the network. Texts come folded to ASCII digits, their
-placeholders blanked.
+A number counts behind a word that announces it if it looks like one, mistyped ones too; further away, in the
+same or the next line, if its shape is the announced one or its check digits agree. Without a word only forms
+count that nothing else has; before its word a number is for the network. Texts come folded to ASCII digits,
+their placeholders blanked.
 """
 
 import re
@@ -20,13 +20,12 @@ from datasets_app.domain.pii.rules.identity.id_formats import (
     find_cues,
     load_tables,
 )
+from datasets_app.domain.pii.rules.identity.id_gap import COUNTING_WORDS, FILLERS, OTHER_NOUNS, OWNER, Gap
 from datasets_app.domain.pii.rules.identity.id_values import (
-    COUNTING_WORDS,
+    COMPACT_DATE,
     DIGIT,
-    FILLERS,
     GROUP,
     MAX_VALUE_CHARACTERS,
-    OTHER_NOUNS,
     Value,
     looks_like_code,
     read_values,
@@ -58,14 +57,7 @@ _MIN_FORM_CHARACTERS, _MIN_FORM_DIGITS = 9, 4
 _LAST_WORD = re.compile(r"([^\W_]+)[\s:#]{0,3}\Z")
 _MAX_GROUPS = 10
 _REACH = 60  # characters between a cue and the value
-_SENTENCE_END = re.compile(r"[.?!]\s\Z")
-
-_POSSESSIVES = (
-    "my|our|his|her|their|your|ur|mi|tu|su|mon|ma|votre|mein|meine|meinen|ihr|ihre|meu|minha|seu|sua|mio|tuo"
-    "|suo|mia|mój|moja|moje|mijn|mitt|min|benim"
-)
-# Before a cue: "my ", "the customer's ", "her German ".
-_OWNER = re.compile(rf"(?:\b(?:{_POSSESSIVES})|['’]s)\s(?:\w{{3,12}}\s)?\Z", re.IGNORECASE)
+_MAX_WORDS_BETWEEN = 7
 
 _LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
 
@@ -102,6 +94,16 @@ def search_folded(text: str) -> list[Match]:
     return drop_overlaps(ID_NUMBER, spans)
 
 
+def _is_of_something_else(text: str, start: int, since: int = 0) -> bool:
+    """Whether the word before a number, or the label of its line ("Born: …"), is that of another one."""
+    before = text[max(since, start - _REACH) : start]
+    last = _LAST_WORD.search(before)
+    if last and last[1].lower() in OTHER_NOUNS:
+        return True
+    label = before.rpartition("\n")[2].rpartition(":")[0]
+    return any(word.lower() not in FILLERS for word in GROUP.findall(label))
+
+
 def _find_distinct_forms(text: str) -> Iterator[tuple[int, int]]:
     for run in _CODE_RUN.finditer(text):
         if len(run[0]) < _MIN_FORM_CHARACTERS or len(DIGIT.findall(run[0])) < _MIN_FORM_DIGITS:
@@ -135,20 +137,25 @@ def _find_announced(text: str, cue: Cue) -> Iterator[tuple[int, int]]:
 
 
 def _find_after(text: str, cue: Cue, at: int, *, is_list: bool) -> tuple[int, int] | None:
-    """The number behind a cue, with nothing but fillers between them; with ``is_list`` not even these."""
-    first, word = at, ""
+    """The first number after a cue; with ``is_list`` what stands at ``at``, or nothing."""
+    gap, first = Gap(), at
     for group in GROUP.finditer(text, at, at + _REACH + MAX_VALUE_CHARACTERS):
         between = text[first : group.start()]
-        if group.start() - at > _REACH or _ends_cue(between) or (word and _SENTENCE_END.search(between)):
+        if group.start() - at > _REACH or _ends_cue(between) or gap.unknown > _MAX_WORDS_BETWEEN:
             return None
+        if first > at and between[-1:].isspace() and any(sign in between for sign in ".?!"):
+            gap.is_near = False
+        if ":" in between:
+            gap.go_on()
+        is_count = between == " " and gap.last_word in COUNTING_WORDS  # "a license for 100000 users"
         for value in read_values(text, group):
-            if between == " " and word in COUNTING_WORDS and value.plain.isdigit():
-                return None  # "a license for 100000 users"
-            if any(_is_announced(text, value, form, cue) for form in cue.formats):
+            if is_count and value.plain.isdigit():
+                break
+            if any(_is_announced(text, value, form, cue, gap) for form in cue.formats):
                 return value.start, value.end
-        word = group[0].lower()
-        if is_list or word not in FILLERS:
+        if is_list:
             return None
+        gap.add(group[0].lower())
         first = group.end()
     return None
 
@@ -165,11 +172,31 @@ def _ends_cue(between: str) -> bool:
     return BLANK in between or HOLE in between or "://" in between or between.count("\n") > 2
 
 
-def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
-    is_meant = cue.strength >= Strength.DOCUMENT or (
-        form.fits(value.plain) and _is_meant(text, value, form, cue)
+def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -> bool:
+    fits, is_code = form.fits(value.plain), looks_like_code(text, value, form)
+    is_mixed = not value.plain.isdigit() and not value.is_spaced
+    is_near = gap.leads_to(is_likely=fits and is_mixed and (not form.is_wide or _is_long(value)))
+    if (
+        is_near
+        and is_code
+        and (cue.strength >= Strength.DOCUMENT or (fits and _is_meant(text, value, form, cue)))
+    ):
+        return True
+    if cue.strength == Strength.NUMBER and form.is_wide and fits and gap.wanders and _is_long(value):
+        return is_code
+    if not fits or form.is_wide or gap.is_blocked or (cue.strength < Strength.DOCUMENT and not is_near):
+        return False
+    if cue.strength == Strength.NUMBER and is_code and not COMPACT_DATE.fullmatch(value.plain):
+        return True
+    return (
+        is_code
+        and not _is_of_something_else(text, value.start, cue.end)
+        and is_checked(form.checks, text[value.start : value.end])
     )
-    return is_meant and looks_like_code(text, value, form)
+
+
+def _is_long(value: Value) -> bool:
+    return len(value.plain) >= 8 and len(DIGIT.findall(value.plain)) >= 5
 
 
 def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
@@ -186,6 +213,6 @@ def _is_meant(text: str, value: Value, form: IdFormat, cue: Cue) -> bool:
 def _is_possessed(text: str, cue: Cue) -> bool:
     """Makes an ordinary word a number: "my sin is …", or alone in its line, "sin: …"."""
     before = text[max(0, cue.start - 20) : cue.start]
-    return bool(_OWNER.search(before)) or (
+    return bool(OWNER.search(before)) or (
         text[cue.end : cue.end + 1] in ("=", ":") and not before.rpartition("\n")[2].strip(" \t\"'{-*")
     )

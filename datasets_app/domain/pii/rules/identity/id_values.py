@@ -6,10 +6,7 @@ from typing import NamedTuple
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.rules.identity.id_formats import IdFormat
-from datasets_app.domain.pii.word_lists import read_word_lists
-
-_WORDS = read_word_lists(__file__)
-FILLERS, OTHER_NOUNS, COUNTING_WORDS = _WORDS["fillers"], _WORDS["other nouns"], _WORDS["counting words"]
+from datasets_app.domain.pii.rules.identity.id_gap import FILLERS
 
 # Scripts without spaces put no sign between a word and a number: 身份证号码是110105…
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"

@@ -1,4 +1,4 @@
-"""Marked values for templates: of Faker in 23 locales, and such as Faker has none of."""
+"""Marked values for templates: of Faker in 25 locales, and such as Faker has none of."""
 
 import random
 import re
